@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "capture/records.h"
+
+namespace qperf::capture {
+
+/// What was wrong with a file, counted. All zero and `finished` for a whole one.
+struct Integrity {
+  bool finished = false;        // a trailer was read
+  bool cut = false;             // the file ends inside a chunk
+  uint64_t damaged_chunks = 0;  // checksum or contents wrong: skipped
+  uint64_t missing_chunks = 0;  // gaps in the chunk numbers, damaged ones not counted twice
+  uint64_t skipped_bytes = 0;   // bytes between chunks that belong to none
+  uint64_t unknown_chunks = 0;  // kinds from a newer version: skipped
+  std::string first_damage;     // where and what, for the first one; empty if none
+
+  [[nodiscard]] bool whole() const noexcept {
+    return finished && !cut && damaged_chunks == 0 && missing_chunks == 0 && skipped_bytes == 0;
+  }
+};
+
+/// Called per chunk, in file order. An unset handler skips its kind without decoding the records.
+struct Handlers {
+  std::function<Result<void>(const SampleChunk&)> samples;
+  std::function<Result<void>(std::span<const BlockCount>)> counts;
+  std::function<Result<void>(std::span<const Fingerprint>)> fingerprints;
+  std::function<Result<void>(const Ledger&)> ledger;
+};
+
+/// Everything that is not a stream.
+struct Summary {
+  Header header;
+  Metadata metadata;  // every pair of the file, the last of each key wins
+  std::optional<Trailer> trailer;
+  std::optional<Ledger> last_ledger;  // the trailer's, or the last one before the cut
+  Integrity integrity;
+};
+
+/// Reads a whole capture in one pass, memory bounded by one chunk (kMaxChunkRawBytes raw) plus metadata. A damaged or cut
+/// file gives what is whole, with the damage in Summary::integrity. Errors: the file cannot be opened, is no capture, is of a
+/// newer incompatible version, its header is unreadable, or a handler failed.
+/// `path` "-" is refused: the file is read twice by the analysis.
+[[nodiscard]] Result<Summary> read_capture(const std::string& path, const Handlers& handlers);
+
+/// The same on bytes in memory; `name` for messages.
+[[nodiscard]] Result<Summary> read_capture(std::span<const std::byte> bytes, const std::string& name, const Handlers& handlers);
+
+/// True if `bytes` begin like a capture of the older Rust profiler (magic `QPERF\0\x01`).
+[[nodiscard]] bool is_legacy_capture(std::span<const std::byte> bytes) noexcept;
+
+}  // namespace qperf::capture

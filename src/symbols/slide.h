@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/types.h"
+#include "symbols/image.h"
+
+namespace qperf::symbols {
+
+/// Instruction bytes seen in the running guest.
+struct TextSighting {
+  WallNs wall_ns = 0;
+  GuestVa address;  // run-time
+  std::span<const std::byte> bytes;
+};
+
+/// A span of time during which one slide was in force. Run-time address = link-time address + slide_bytes (modulo 2^64).
+struct SlideEra {
+  WallNs from_ns = 0;  // the first era starts at 0; each ends where the next starts
+  uint64_t slide_bytes = 0;
+  uint64_t matched = 0;     // sightings of this era whose bytes stand at address - slide
+  uint64_t considered = 0;  // sightings of this era that fall into the image's text under the slide
+};
+
+/// The verdict of the vote: kernels patch their text, so a few mismatches are normal.
+struct SlideVerdict {
+  std::vector<SlideEra> eras;  // never empty when `fits`
+  bool fits = false;           // enough sightings match: this is the kernel's image
+  uint64_t matched = 0;
+  uint64_t considered = 0;  // of all sightings
+};
+
+/// Finds the slide by vote of the sightings (time-ordered), also where it changes during the capture (a reboot).
+/// Candidates are multiples of 64 KiB. With fewer than kLeastSightings the verdict fits with slide 0 and matched = considered =
+/// 0.
+[[nodiscard]] SlideVerdict vote_slide(const Image& image, std::span<const TextSighting> sightings);
+
+inline constexpr size_t kLeastSightings = 4;
+
+}  // namespace qperf::symbols
