@@ -45,5 +45,10 @@ u32 cpu_count(void);
 __attribute__((format(printf, 1, 2))) void print(const char* format, ...);
 
 // A workload: one per ELF, run by a task on the boot CPU; the kernel powers off when it returns.
-extern const char workload_name[];
-void workload_main(void);
+struct workload {
+  const char* name;
+  // 0: no periodic tick, and so no preemption.
+  u64 tick_period_ns;
+  void (*run)(void);
+};
+extern const struct workload workload;

@@ -40,11 +40,11 @@ static void print_cpu_totals(void) {
 
 static void run_workload(void* argument) {
   (void)argument;
-  print("QG start workload=%s arch=%s cpus=%u\n", workload_name, ARCH_NAME, cpu_count());
+  print("QG start workload=%s arch=%s cpus=%u\n", workload.name, ARCH_NAME, cpu_count());
   const u64 start_ns = arch_clock_ns();
-  workload_main();
+  workload.run();
   print_cpu_totals();
-  print("QG end workload=%s ns=%lu\n", workload_name, arch_clock_ns() - start_ns);
+  print("QG end workload=%s ns=%lu\n", workload.name, arch_clock_ns() - start_ns);
   arch_power_off();
 }
 

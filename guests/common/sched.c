@@ -11,7 +11,6 @@ __attribute__((section(".stacks"), aligned(4096))) static u8 task_stacks[MAX_TAS
 struct wait_record wait_records[MAX_WAIT_RECORDS];
 u64 wait_record_count;
 u64 wait_records_dropped;
-u64 tick_period_ns = 10 * NS_PER_MS;
 
 // With no sleeper and no tick the timer still needs a deadline.
 #define FAR_DEADLINE_NS (3600ul * 1000 * NS_PER_MS)
@@ -53,7 +52,7 @@ static struct task* new_task(const char* name, struct cpu* cpu) {
 
 static void arm_timer(struct cpu* cpu, const struct task* running) {
   u64 deadline_ns = arch_clock_ns() + FAR_DEADLINE_NS;
-  if (running != cpu->idle && tick_period_ns) deadline_ns = cpu->tick_deadline_ns;
+  if (running != cpu->idle && workload.tick_period_ns) deadline_ns = cpu->tick_deadline_ns;
   for (const struct task* task = cpu->sleepers; task; task = task->sleep_next) {
     if (task->sleep_deadline_ns < deadline_ns) deadline_ns = task->sleep_deadline_ns;
   }
@@ -140,7 +139,7 @@ static void switch_away(void) {
   cpu->current = next;
   cpu->switched_from = previous;
   if (previous == cpu->idle || next == cpu->idle) {
-    cpu->tick_deadline_ns = now_ns + tick_period_ns;
+    cpu->tick_deadline_ns = now_ns + workload.tick_period_ns;
     arm_timer(cpu, next);
   }
   arch_switch_stack(&previous->sp, next->sp);
@@ -165,7 +164,7 @@ void sched_init_cpu(struct cpu* cpu) {
   idle->in_ns = arch_clock_ns();
   cpu->idle = idle;
   cpu->current = idle;
-  cpu->tick_deadline_ns = idle->in_ns + tick_period_ns;
+  cpu->tick_deadline_ns = idle->in_ns + workload.tick_period_ns;
   emit_metadata(idle);
   __atomic_store_n(&cpu->online, true, __ATOMIC_RELEASE);
   sched_unlock(flags);
@@ -324,9 +323,9 @@ void sched_timer(void) {
     *link = task->sleep_next;
     task_wake(task, WAKE_BY_TIMER, cpu->number);
   }
-  if (cpu->current != cpu->idle && tick_period_ns && now_ns >= cpu->tick_deadline_ns) {
+  if (cpu->current != cpu->idle && workload.tick_period_ns && now_ns >= cpu->tick_deadline_ns) {
     cpu->ticks++;
-    cpu->tick_deadline_ns = now_ns + tick_period_ns;
+    cpu->tick_deadline_ns = now_ns + workload.tick_period_ns;
     cpu->need_resched = true;
   }
   arm_timer(cpu, cpu->current);

@@ -96,9 +96,6 @@ extern struct wait_record wait_records[MAX_WAIT_RECORDS];
 extern u64 wait_record_count;
 extern u64 wait_records_dropped;
 
-// The periodic tick; a workload may turn it off before it makes other tasks.
-extern u64 tick_period_ns;
-
 u64 sched_lock(void);
 void sched_unlock(u64 flags);
 

@@ -4,8 +4,6 @@
 #include "sched.h"
 #include "user.h"
 
-const char workload_name[] = "profile";
-
 #define SHARE_ROUNDS 100
 // A prime, so that no sampling period that is a multiple of a small number runs in step with the rounds.
 #define SHARE_UNIT 17491
@@ -229,7 +227,9 @@ static void print_truth(u32 cpu, const struct truth* truth) {
   print("QG idle cpu=%u idle_ns=%lu slept_ns=%lu\n", cpu, truth->idle_ns, truth->slept_ns);
 }
 
-void workload_main(void) {
+static void run_profile(void) {
   run_on_all_cpus("profile", profile_task, NULL);
   FOR_EACH_CPU(cpu) print_truth(cpu->number, &truths[cpu->number]);
 }
+
+const struct workload workload = {.name = "profile", .tick_period_ns = 10 * NS_PER_MS, .run = run_profile};
