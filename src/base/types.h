@@ -39,6 +39,7 @@ struct GuestRange {
   GuestVa last;  // inclusive
 
   [[nodiscard]] constexpr bool contains(GuestVa a) const noexcept { return first <= a && a <= last; }
+  friend constexpr bool operator==(GuestRange, GuestRange) = default;
 };
 
 /// Clocks. Wall ns: CLOCK_MONOTONIC nanoseconds since the plugin was loaded (a relative, monotonic host clock; what QEMU's

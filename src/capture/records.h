@@ -64,6 +64,8 @@ struct SampleChunk {
   VcpuIndex vcpu;
   std::vector<Site> sites;
   std::vector<Sample> samples;
+
+  friend bool operator==(const SampleChunk&, const SampleChunk&) = default;
 };
 
 /// `executions` of the block at pc that has `block_insns` instructions, summed over all vCPUs, since the last such record.

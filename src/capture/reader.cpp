@@ -1,0 +1,253 @@
+#include "capture/reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/checksum.h"
+#include "capture/byte_source.h"
+#include "capture/chunk_codec.h"
+#include "capture/header_keys.h"
+#include "capture/limits.h"
+#include "capture/metadata_codec.h"
+#include "capture/record_codec.h"
+#include "capture/sample_codec.h"
+
+namespace qperf::capture {
+namespace {
+
+constexpr size_t kSearchBytes = size_t{1} << 20;
+
+/// One pass over a capture. What its member functions return as Error ends the reading; damage is counted and passed over.
+class Reading {
+ public:
+  Reading(ByteSource& source, const Handlers& handlers) : source_(source), handlers_(handlers) {}
+
+  Result<Summary> run() {
+    QPERF_ASSIGN_OR_RETURN(const auto head, source_.peek(kMaxFileHeaderBytes));
+    QPERF_ASSIGN_OR_RETURN(const FileHeader header, decode_file_header(head));
+    source_.skip(header.header_bytes);
+    for (bool more = true; more;) {
+      QPERF_ASSIGN_OR_RETURN(more, next_chunk());
+    }
+    summary_.metadata = std::move(metadata_).metadata();
+    auto fields = header_of(summary_.metadata);
+    if (!fields) return without_header(std::move(fields).error());
+    summary_.header = *std::move(fields);
+    return std::move(summary_);
+  }
+
+ private:
+  /// Reads or passes over one chunk; false at the end of the file.
+  Result<bool> next_chunk() {
+    QPERF_ASSIGN_OR_RETURN(auto window, source_.peek(kChunkHeaderBytes));
+    if (window.empty()) return false;
+    const auto header = decode_chunk_header(window);
+    if (!header) return unreadable_header(window);
+
+    if (auto lengths = check_lengths(*header); !lengths) {
+      note_number(*header);
+      count_damage(lengths.error());
+      return search_from(kChunkHeaderBytes);
+    }
+    const size_t chunk_bytes = kChunkHeaderBytes + header->stored_bytes;
+    QPERF_ASSIGN_OR_RETURN(window, source_.peek(chunk_bytes + kChunkHeaderBytes));
+    if (window.size() < chunk_bytes) return cut_chunk(*header, window);
+    const auto stored = window.subspan(kChunkHeaderBytes, header->stored_bytes);
+    const bool in_order = note_number(*header);
+    if (xxh3_64(stored) != header->payload_checksum) {
+      count_damage({ErrorCode::kBadFormat, "the payload's checksum does not fit"});
+      // The next chunk may stand earlier, if bytes were lost, or where it should be, if they were only changed.
+      const auto next = window.subspan(chunk_bytes);
+      if (!next.empty() && !decode_chunk_header(next)) return search_from(kChunkHeaderBytes);
+    } else if (!in_order) {
+      count_damage({ErrorCode::kBadFormat, "its number is that of an earlier chunk"});
+    } else {
+      QPERF_RETURN_IF_ERROR(whole_chunk(*header, stored));
+    }
+    source_.skip(chunk_bytes);
+    return true;
+  }
+
+  Result<bool> unreadable_header(std::span<const std::byte> window) {
+    const size_t magic_bytes = std::min(window.size(), kChunkMagic.size());
+    const bool is_chunk =
+        std::equal(window.begin(), window.begin() + static_cast<std::ptrdiff_t>(magic_bytes), kChunkMagic.begin());
+    if (window.size() < kChunkHeaderBytes && is_chunk) {
+      summary_.integrity.cut = true;
+      return false;
+    }
+    if (is_chunk) {
+      count_damage({ErrorCode::kBadFormat, "the chunk header's checksum does not fit"});
+      ++headers_lost_;
+    } else {
+      note_damage("bytes that begin no chunk");
+    }
+    return search_from(std::min<size_t>(window.size(), 1));
+  }
+
+  /// The file ends before the chunk does, or bytes of the chunk were lost and others follow.
+  Result<bool> cut_chunk(const ChunkHeader& header, std::span<const std::byte> rest) {
+    if (find_chunk_header(rest.subspan(kChunkHeaderBytes)) == rest.size() - kChunkHeaderBytes) {
+      summary_.integrity.cut = true;
+      return false;
+    }
+    note_number(header);
+    count_damage({ErrorCode::kTruncated, "bytes of the chunk are missing"});
+    return search_from(kChunkHeaderBytes);
+  }
+
+  /// Goes to the next readable chunk header at least `passed` bytes ahead; false if there is none.
+  Result<bool> search_from(size_t passed) {
+    for (;;) {
+      summary_.integrity.skipped_bytes += passed;
+      source_.skip(passed);
+      QPERF_ASSIGN_OR_RETURN(const auto window, source_.peek(kSearchBytes));
+      passed = find_chunk_header(window);
+      const bool found = passed < window.size();
+      // The last bytes of a full window may begin a header that ends in the next one.
+      if (!found && window.size() >= kSearchBytes) passed = window.size() - (kChunkHeaderBytes - 1);
+      if (!found && window.size() >= kSearchBytes) continue;
+      summary_.integrity.skipped_bytes += passed;
+      source_.skip(passed);
+      return found;
+    }
+  }
+
+  /// Counts the chunks missing before this one; false if it stands behind a later one.
+  bool note_number(const ChunkHeader& header) {
+    if (header.number == kUnnumbered) return true;
+    if (header.number < next_number_) return false;
+    const uint64_t gap = header.number - next_number_;
+    summary_.integrity.missing_chunks += gap - std::min(gap, headers_lost_);
+    headers_lost_ = 0;
+    next_number_ = uint64_t{header.number} + 1;
+    return true;
+  }
+
+  /// A chunk whose bytes are as they were written. An Error is a handler's.
+  Result<void> whole_chunk(const ChunkHeader& header, std::span<const std::byte> stored) {
+    if (!is_known_kind(header.kind)) {
+      ++summary_.integrity.unknown_chunks;
+      return {};
+    }
+    const auto kind = static_cast<ChunkKind>(header.kind);
+    if (auto fields = check_fields(header); !fields) return pass_over(fields.error());
+    if (summary_.trailer && kind != ChunkKind::kMetadata)
+      return pass_over({ErrorCode::kBadFormat, "a chunk behind the trailer"});
+    if (!is_wanted(kind)) return {};
+    auto payload = raw_payload(header, stored, decompressor_);
+    if (!payload) return pass_over(payload.error());
+    switch (kind) {
+      case ChunkKind::kMetadata: return take(metadata_.add(*payload, header.record_count));
+      case ChunkKind::kSamples: return samples(header, *payload);
+      case ChunkKind::kCounts: return counts(header, *payload);
+      case ChunkKind::kFingerprints: return fingerprints(header, *payload);
+      case ChunkKind::kLedger: return ledger(header, *payload);
+      case ChunkKind::kTrailer: return trailer(header, *payload);
+      case ChunkKind::kEvents: break;  // no known kind yet
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool is_wanted(ChunkKind kind) const {
+    if (kind == ChunkKind::kSamples) return handlers_.samples != nullptr;
+    if (kind == ChunkKind::kCounts) return handlers_.counts != nullptr;
+    if (kind == ChunkKind::kFingerprints) return handlers_.fingerprints != nullptr;
+    return true;
+  }
+
+  Result<void> samples(const ChunkHeader& header, std::span<const std::byte> payload) {
+    const auto chunk = sample_decoder_.decode(payload, VcpuIndex{header.vcpu}, header.record_count);
+    if (!chunk) return pass_over(chunk.error());
+    return handlers_.samples(**chunk);
+  }
+
+  Result<void> counts(const ChunkHeader& header, std::span<const std::byte> payload) {
+    if (auto decoded = decode_counts(payload, header.record_count, counts_); !decoded) return pass_over(decoded.error());
+    return handlers_.counts(counts_);
+  }
+
+  Result<void> fingerprints(const ChunkHeader& header, std::span<const std::byte> payload) {
+    const auto decoded = decode_fingerprints(payload, header.record_count);
+    if (!decoded) return pass_over(decoded.error());
+    return handlers_.fingerprints(*decoded);
+  }
+
+  Result<void> ledger(const ChunkHeader& header, std::span<const std::byte> payload) {
+    auto decoded = decode_ledger(payload, header.record_count);
+    if (!decoded) return pass_over(decoded.error());
+    summary_.last_ledger = *std::move(decoded);
+    return handlers_.ledger ? handlers_.ledger(*summary_.last_ledger) : Result<void>();
+  }
+
+  Result<void> trailer(const ChunkHeader& header, std::span<const std::byte> payload) {
+    auto decoded = decode_trailer(payload, header.record_count);
+    if (!decoded) return pass_over(decoded.error());
+    summary_.last_ledger = decoded->ledger;
+    summary_.trailer = *std::move(decoded);
+    summary_.integrity.finished = true;
+    return handlers_.ledger ? handlers_.ledger(*summary_.last_ledger) : Result<void>();
+  }
+
+  Result<void> take(const Result<void>& decoded) { return decoded ? decoded : pass_over(decoded.error()); }
+
+  Result<void> pass_over(const Error& damage) {
+    count_damage(damage);
+    return {};
+  }
+
+  void count_damage(const Error& damage) {
+    ++summary_.integrity.damaged_chunks;
+    note_damage(damage.message);
+  }
+
+  void note_damage(std::string_view what) {
+    if (summary_.integrity.first_damage.empty())
+      summary_.integrity.first_damage = fmt::format("at byte {}: {}", source_.position(), what);
+  }
+
+  /// Why a file without readable header is of no use, with the likely reason.
+  [[nodiscard]] Error without_header(Error error) const {
+    const std::string& damage = summary_.integrity.first_damage;
+    if (summary_.metadata.empty() && damage.empty())
+      return Error{ErrorCode::kTruncated, "ends before its first chunk does: nothing was recorded"};
+    if (!damage.empty()) error.message += fmt::format(" (damaged {})", damage);
+    return error;
+  }
+
+  ByteSource& source_;
+  const Handlers& handlers_;
+  Summary summary_;
+  MetadataCollector metadata_;
+  Decompressor decompressor_;
+  SampleDecoder sample_decoder_;
+  std::vector<BlockCount> counts_;
+  uint64_t next_number_ = 0;
+  uint64_t headers_lost_ = 0;  // damaged chunk headers since the last readable one: their numbers are not missing twice
+};
+
+Result<Summary> read_from(ByteSource& source, const std::string& name, const Handlers& handlers) {
+  auto summary = Reading(source, handlers).run();
+  if (!summary) return std::move(summary).error().in(name);
+  return summary;
+}
+
+}  // namespace
+
+Result<Summary> read_capture(const std::string& path, const Handlers& handlers) {
+  if (path == "-")
+    return Error{ErrorCode::kUsage, "a capture cannot be read from standard input: it is read more than once; give a file"};
+  auto source = FileSource::open(path);
+  if (!source) return std::move(source).error().in(path);
+  return read_from(*source, path, handlers);
+}
+
+Result<Summary> read_capture(std::span<const std::byte> bytes, const std::string& name, const Handlers& handlers) {
+  MemorySource source(bytes);
+  return read_from(source, name, handlers);
+}
+
+}  // namespace qperf::capture

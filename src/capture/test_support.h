@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "capture/reader.h"
+#include "capture/writer.h"
+
+/// Shared by the unit tests of this folder and by tests/compat.
+namespace qperf::capture {
+
+/// Collects in memory; fails once `room` bytes are full.
+class MemorySink final : public ByteSink {
+ public:
+  explicit MemorySink(size_t room = SIZE_MAX) : room_(room) {}
+
+  Result<void> write(std::span<const std::byte> bytes) override {
+    if (bytes_.size() + bytes.size() > room_) return Error{ErrorCode::kIo, "no space left on device"};
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    return {};
+  }
+
+  [[nodiscard]] const std::vector<std::byte>& bytes() const noexcept { return bytes_; }
+
+ private:
+  size_t room_;
+  std::vector<std::byte> bytes_;
+};
+
+/// All records of a capture, in file order.
+struct Collected {
+  std::vector<SampleChunk> samples;
+  std::vector<BlockCount> counts;
+  std::vector<Fingerprint> fingerprints;
+  std::vector<Ledger> ledgers;
+};
+
+inline Handlers collect_into(Collected& out) {
+  Handlers handlers;
+  handlers.samples = [&out](const SampleChunk& chunk) {
+    out.samples.push_back(chunk);
+    return Result<void>();
+  };
+  handlers.counts = [&out](std::span<const BlockCount> counts) {
+    out.counts.insert(out.counts.end(), counts.begin(), counts.end());
+    return Result<void>();
+  };
+  handlers.fingerprints = [&out](std::span<const Fingerprint> fingerprints) {
+    out.fingerprints.insert(out.fingerprints.end(), fingerprints.begin(), fingerprints.end());
+    return Result<void>();
+  };
+  handlers.ledger = [&out](const Ledger& ledger) {
+    out.ledgers.push_back(ledger);
+    return Result<void>();
+  };
+  return handlers;
+}
+
+/// The capture that docs/capture-format.md shows as its worked example.
+inline std::vector<std::byte> example_capture() {
+  Header header;
+  header.target = guest::Target::kRiscv64;
+  header.mode = guest::Mode::kWall;
+  header.freq_hz = 99;
+  header.vcpus = 1;
+  header.qperf_version = "0.1.0";
+
+  SampleChunk chunk;
+  chunk.vcpu = VcpuIndex{0};
+  chunk.sites.push_back({.pc = GuestVa{0xffffffff80200010},
+                         .block_insns = 3,
+                         .stop = StopReason::kBottom,
+                         .link = GuestVa{0xffffffff80200100},
+                         .frames = {GuestVa{0xffffffff80200200}, GuestVa{0xffffffff80200300}}});
+  chunk.samples.push_back({.site = 0, .sequence = 0, .wall_ns = 10'101'010, .insns = 5000, .weight = 1, .task = kUnknownTask});
+  chunk.samples.push_back({.site = 0, .sequence = 1, .wall_ns = 20'202'020, .insns = 9000, .weight = 2, .task = kUnknownTask});
+
+  Trailer trailer;
+  trailer.reason = EndReason::kExit;
+  trailer.end_wall_ns = 30'000'000;
+  trailer.end_realtime_ns = 1'767'225'600'000'000'000;
+  trailer.ledger.wall_ns = 30'000'000;
+  VcpuLedger vcpu;
+  vcpu.ticks = {.issued = 3, .kernel = 3};
+  vcpu.kernel_insns = 9003;
+  vcpu.samples_taken = vcpu.samples_stored = 2;
+  vcpu.weight_stored = 3;
+  vcpu.walks_by_stop[static_cast<size_t>(StopReason::kBottom)] = 2;
+  trailer.ledger.vcpus.push_back(vcpu);
+
+  MemorySink sink;
+  Writer writer(sink);
+  const bool written = writer.begin(header) && writer.samples(chunk) && writer.finish(trailer);
+  return written ? sink.bytes() : std::vector<std::byte>();
+}
+
+}  // namespace qperf::capture
