@@ -48,20 +48,4 @@ const FunctionName& DwarfNames::of(Dwarf_Die& die) {
   return entry->second;
 }
 
-std::string tidy_path(std::string_view path) {
-  std::string tidy;
-  tidy.reserve(path.size());
-  for (size_t i = 0; i < path.size(); ++i) {
-    if (!tidy.empty() && tidy.back() == '/') {
-      if (path[i] == '/') continue;
-      if (path[i] == '.' && i + 1 < path.size() && path[i + 1] == '/') {
-        ++i;
-        continue;
-      }
-    }
-    tidy.push_back(path[i]);
-  }
-  return tidy;
-}
-
 }  // namespace qperf::symbols

@@ -26,7 +26,4 @@ class DwarfNames {
   std::unordered_map<const void*, FunctionName> by_die_;
 };
 
-/// A path as the line table composes it without `/./` and doubled slashes; `..` stays, it may cross a link.
-[[nodiscard]] std::string tidy_path(std::string_view path);
-
 }  // namespace qperf::symbols

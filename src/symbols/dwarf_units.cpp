@@ -57,54 +57,24 @@ bool is_scope(int tag) noexcept {
   }
 }
 
-struct LineEntry {
-  std::string file;
-  uint32_t line = 0;
-};
-
-/// The row that covers the address: the last one at or below it, unless a sequence ended there.
-LineEntry line_at(Dwarf_Die& unit, uint64_t address) {
-  Dwarf_Lines* lines = nullptr;  // libdw decodes a table once and keeps it
-  size_t count = 0;
-  if (dwarf_getsrclines(&unit, &lines, &count) != 0) return {};
-  size_t low = 0;
-  size_t high = count;
-  while (low < high) {
-    const size_t middle = low + (high - low) / 2;
-    Dwarf_Addr start = 0;
-    dwarf_lineaddr(dwarf_onesrcline(lines, middle), &start);
-    if (start <= address)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low == 0) return {};
-  Dwarf_Line* row = dwarf_onesrcline(lines, low - 1);
-  bool ends_sequence = false;
-  if (dwarf_lineendsequence(row, &ends_sequence) != 0 || ends_sequence) return {};
-  LineEntry entry;
-  int line = 0;
-  if (dwarf_lineno(row, &line) == 0 && line > 0) entry.line = static_cast<uint32_t>(line);
-  if (const char* file = dwarf_linesrc(row, nullptr, nullptr); file != nullptr) entry.file = tidy_path(file);
-  return entry;
-}
-
-/// Where an inlined function was called from.
-LineEntry call_site(Dwarf_Die& unit, Dwarf_Die& inlined) {
-  LineEntry entry;
+/// Where an inlined function was called from. In split DWARF the file numbers are those of the split part, which libdw knows.
+SourcePlace call_site(Dwarf_Die& inlined, const LineTable* lines, Dwarf_Die* split) {
+  SourcePlace place;
   Dwarf_Attribute attribute;
   Dwarf_Word value = 0;
   if (dwarf_attr(&inlined, DW_AT_call_line, &attribute) != nullptr && dwarf_formudata(&attribute, &value) == 0 &&
       value <= INT32_MAX) {
-    entry.line = static_cast<uint32_t>(value);
+    place.line = static_cast<uint32_t>(value);
   }
+  if (dwarf_attr(&inlined, DW_AT_call_file, &attribute) == nullptr || dwarf_formudata(&attribute, &value) != 0) return place;
   Dwarf_Files* files = nullptr;
   size_t count = 0;
-  if (dwarf_attr(&inlined, DW_AT_call_file, &attribute) != nullptr && dwarf_formudata(&attribute, &value) == 0 &&
-      dwarf_getsrcfiles(&unit, &files, &count) == 0 && value < count) {
-    if (const char* file = dwarf_filesrc(files, value, nullptr, nullptr); file != nullptr) entry.file = tidy_path(file);
+  if (split == nullptr) {
+    if (lines != nullptr) place.file = lines->file(value);
+  } else if (dwarf_getsrcfiles(split, &files, &count) == 0 && value < count) {
+    if (const char* file = dwarf_filesrc(files, value, nullptr, nullptr); file != nullptr) place.file = tidy_path(file);
   }
-  return entry;
+  return place;
 }
 
 }  // namespace
@@ -123,7 +93,8 @@ void DwarfUnits::read_units() {
     if (budget_ == before) continue;  // no code
     units_.emplace_back();
     units_.back().die = die;
-    units_.back().contents = type == DW_UT_skeleton && split.addr != nullptr ? split : die;
+    units_.back().split = type == DW_UT_skeleton && split.addr != nullptr;
+    units_.back().contents = units_.back().split ? split : die;
   }
   unit_ranges_.build();
 }
@@ -199,8 +170,17 @@ void DwarfUnits::find_inlines(Dwarf_Die& parent, std::span<Chain* const> chains,
   });
 }
 
-void DwarfUnits::describe(Unit& unit, Chain& chain, Function* function, Location& location) {
-  LineEntry place = line_at(unit.die, chain.address);
+std::optional<LineTable> DwarfUnits::read_lines(Unit& unit) const {
+  Dwarf_Attribute attribute;
+  Dwarf_Word offset = 0;
+  if (dwarf_attr(&unit.die, DW_AT_stmt_list, &attribute) == nullptr || dwarf_formudata(&attribute, &offset) != 0)
+    return std::nullopt;
+  const char* folder = dwarf_attr(&unit.die, DW_AT_comp_dir, &attribute) != nullptr ? dwarf_formstring(&attribute) : nullptr;
+  return LineTable::read(line_sections_, offset, folder == nullptr ? std::string_view() : std::string_view(folder));
+}
+
+void DwarfUnits::describe(Unit& unit, const LineTable* lines, Chain& chain, Function* function, Location& location) {
+  SourcePlace place = std::move(chain.place);
   location.frames.reserve(chain.inlined.size() + 1);
   const auto add = [&](Dwarf_Die* die, bool inlined) {
     SourceFrame& frame = location.frames.emplace_back();
@@ -215,7 +195,7 @@ void DwarfUnits::describe(Unit& unit, Chain& chain, Function* function, Location
   };
   for (auto die = chain.inlined.rbegin(); die != chain.inlined.rend(); ++die) {
     add(&*die, true);
-    place = call_site(unit.contents, *die);
+    place = call_site(*die, lines, unit.split ? &unit.contents : nullptr);
   }
   if (function != nullptr) {
     add(&function->die, false);
@@ -241,7 +221,13 @@ void DwarfUnits::symbolize_unit(Unit& unit, std::span<const uint64_t> addresses,
     if (functions[i] != nullptr) find_inlines(functions[i]->die, together, 0);
     i = end;
   }
-  for (size_t i = 0; i < addresses.size(); ++i) describe(unit, chains[i], functions[i], locations[i]);
+  const auto lines = read_lines(unit);
+  std::vector<SourcePlace> places(addresses.size());
+  if (lines) lines->find(addresses, places);
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    chains[i].place = std::move(places[i]);
+    describe(unit, lines ? &*lines : nullptr, chains[i], functions[i], locations[i]);
+  }
 }
 
 void DwarfUnits::symbolize(std::span<const uint64_t> addresses, std::span<Location> locations) {

@@ -10,6 +10,7 @@
 #include "symbols/dwarf_names.h"
 #include "symbols/image.h"
 #include "symbols/interval_index.h"
+#include "symbols/line_table.h"
 
 namespace qperf::symbols {
 
@@ -23,7 +24,8 @@ inline constexpr size_t kMaxInlineLevels = 128;
 class DwarfUnits {
  public:
   /// `file_bytes`: size of the file, which bounds the work of one call: an honest file has fewer DIEs and ranges than bytes.
-  DwarfUnits(Dwarf* dwarf, size_t file_bytes) : dwarf_(dwarf), budget_per_call_(4 * file_bytes + 65'536) {}
+  DwarfUnits(Dwarf* dwarf, const LineSections& lines, size_t file_bytes)
+      : dwarf_(dwarf), line_sections_(lines), budget_per_call_(4 * file_bytes + 65'536) {}
 
   /// Fills `locations[i]` for `addresses[i]` where a DWARF function covers the address (source kDwarf). Where only the line
   /// table does, one nameless frame with file and line is left and source stays kNone. `addresses` ascend.
@@ -40,6 +42,7 @@ class DwarfUnits {
   struct Unit {
     Dwarf_Die die;       // holds the lines and ranges
     Dwarf_Die contents;  // holds the functions: differs from `die` in split DWARF
+    bool split = false;
     bool functions_read = false;
     bool nested_read = false;
     std::vector<Function> functions;
@@ -48,8 +51,9 @@ class DwarfUnits {
   /// Functions inside functions are rare (GNU C's nested ones): looked for only where an address was not found without.
   enum class Descend : uint8_t { kNamespaces, kFunctionsToo };
   struct Chain {
-    uint64_t address;
+    uint64_t address = 0;
     std::vector<Dwarf_Die> inlined;  // outermost first
+    SourcePlace place;
   };
 
   void read_units();
@@ -59,9 +63,11 @@ class DwarfUnits {
   Function* function_at(Unit& unit, uint64_t address);
   void symbolize_unit(Unit& unit, std::span<const uint64_t> addresses, std::span<Location> locations);
   void find_inlines(Dwarf_Die& parent, std::span<Chain* const> chains, unsigned depth);
-  void describe(Unit& unit, Chain& chain, Function* function, Location& location);
+  [[nodiscard]] std::optional<LineTable> read_lines(Unit& unit) const;
+  void describe(Unit& unit, const LineTable* lines, Chain& chain, Function* function, Location& location);
 
   Dwarf* dwarf_;
+  LineSections line_sections_;
   size_t budget_per_call_;
   size_t budget_ = 0;  // DIEs and ranges that this call may still look at
   bool units_read_ = false;

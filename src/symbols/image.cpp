@@ -26,6 +26,14 @@ bool has_debug_info(const ElfFile& file) {
   return info != nullptr && info->type != SHT_NOBITS;
 }
 
+/// A debug section as libdw sees it; call after dwarf_begin_elf, which decompresses.
+std::span<const std::byte> debug_bytes(const ElfFile& file, std::string_view name) {
+  const auto* section = file.section(name);
+  Elf_Data* data = section == nullptr || section->type == SHT_NOBITS ? nullptr : elf_rawdata(section->scn, nullptr);
+  if (data == nullptr || data->d_buf == nullptr) return {};
+  return {static_cast<const std::byte*>(data->d_buf), data->d_size};
+}
+
 /// Warns of compressed sections that this libelf leaves alone.
 void warn_compressed(const ElfFile& file, std::vector<std::string>& warnings) {
   for (const auto& section : file.sections()) {
@@ -66,7 +74,11 @@ Result<Image> Image::open(const std::string& path) {
   warn_compressed(source, state->warnings);
   state->dwarf.reset(dwarf_begin_elf(source.elf(), DWARF_C_READ, nullptr));
   const bool dwarf_readable = state->dwarf != nullptr && has_debug_info(source);
-  if (dwarf_readable) state->units.emplace(state->dwarf.get(), source.file_bytes().size());
+  if (dwarf_readable) {
+    const LineSections lines{debug_bytes(source, ".debug_line"), debug_bytes(source, ".debug_line_str"),
+                             debug_bytes(source, ".debug_str")};
+    state->units.emplace(state->dwarf.get(), lines, source.file_bytes().size());
+  }
   if (const auto target = state->elf.target(); target) state->frames.emplace(state->dwarf.get(), state->elf.elf(), *target);
 
   state->symbols.read(state->elf);
