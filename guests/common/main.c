@@ -43,6 +43,8 @@ static void run_workload(void* argument) {
   print("QG start workload=%s arch=%s cpus=%u\n", workload.name, ARCH_NAME, cpu_count());
   const u64 start_ns = arch_clock_ns();
   workload.run();
+  // With interrupts off, and every other CPU idle, no event follows that these numbers lack.
+  arch_irq_save();
   print_cpu_totals();
   print("QG end workload=%s ns=%lu\n", workload.name, arch_clock_ns() - start_ns);
   arch_power_off();

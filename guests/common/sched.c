@@ -1,5 +1,6 @@
 #include "sched.h"
 
+#include "sched_record.h"
 #include "spinlock.h"
 #include "sync.h"
 
@@ -7,10 +8,6 @@ static struct spinlock scheduler;
 static struct task tasks[MAX_TASKS];
 static u64 last_task_id;
 __attribute__((section(".stacks"), aligned(4096))) static u8 task_stacks[MAX_TASKS][TASK_STACK_BYTES];
-
-struct wait_record wait_records[MAX_WAIT_RECORDS];
-u64 wait_record_count;
-u64 wait_records_dropped;
 
 // With no sleeper and no tick the timer still needs a deadline.
 #define FAR_DEADLINE_NS (3600ul * 1000 * NS_PER_MS)
@@ -81,14 +78,6 @@ static struct task* dequeue(struct cpu* cpu) {
   return task;
 }
 
-static void record_wait(const struct wait_record* record) {
-  if (wait_record_count == MAX_WAIT_RECORDS) {
-    wait_records_dropped++;
-    return;
-  }
-  wait_records[wait_record_count++] = *record;
-}
-
 // The clock at the switch in of a task says how its last time off the CPU divides.
 static void account_switch_in(struct task* task, u64 now_ns) {
   task->in_ns = now_ns;
@@ -116,7 +105,10 @@ static void finish_switch(void) {
     enqueue(previous, previous->cpu, ENQUEUE_DEFERRED_WAKE);
   }
   // Its stack is out of use from here on.
-  if (previous->state == TASK_EXITED) previous->id = 0;
+  if (previous->state == TASK_EXITED) {
+    record_task(previous);
+    previous->id = 0;
+  }
 }
 
 // Gives the CPU to the next task. The lock is held, and still held when the caller runs again, perhaps on another CPU.
@@ -216,6 +208,20 @@ void task_exit(void) {
   kernel_panic("an exited task runs", task->id, 0);
 }
 
+void record_living_tasks(void) {
+  const u64 flags = sched_lock();
+  const u64 now_ns = arch_clock_ns();
+  for (struct task* task = tasks; task < tasks + MAX_TASKS; task++) {
+    if (!task->id) continue;
+    if (task->on_cpu) {
+      task->run_ns += now_ns - task->in_ns;
+      task->in_ns = now_ns;
+    }
+    record_task(task);
+  }
+  sched_unlock(flags);
+}
+
 void task_group_wait(struct task_group* group) {
   const u64 flags = sched_lock();
   while (group->running) wait_queue_wait(&group->done);
@@ -295,7 +301,7 @@ void task_wake(struct task* task, enum wake_source source, u64 source_id) {
   enqueue(task, task->cpu, ENQUEUE_WAKE);
 }
 
-void task_sleep_until(u64 deadline_ns) {
+u64 task_sleep_begin(u64 deadline_ns) {
   const u64 flags = sched_lock();
   struct cpu* cpu = this_cpu();
   struct task* task = cpu->current;
@@ -304,6 +310,11 @@ void task_sleep_until(u64 deadline_ns) {
   cpu->sleepers = task;
   arm_timer(cpu, task);
   task_block(WAIT_SLEEP, deadline_ns, 0);
+  return flags;
+}
+
+void task_sleep_until(u64 deadline_ns) {
+  const u64 flags = task_sleep_begin(deadline_ns);
   task_wait();
   sched_unlock(flags);
 }

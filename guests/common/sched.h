@@ -77,25 +77,6 @@ struct task {
   u64 syscalls;
 };
 
-// One finished wait, as the guest's clock saw it, read beside the marker's calls.
-struct wait_record {
-  u64 task_id;
-  u64 sequence;
-  enum wait_reason reason;
-  // From the switch-out to the wake (0 if the wake came first), then to the switch in.
-  u64 blocked_ns;
-  u64 runnable_ns;
-  // The wake came before the switch-out.
-  bool early;
-  // Woken on its own CPU before the switch-out: it never left the CPU.
-  bool kept_cpu;
-};
-
-#define MAX_WAIT_RECORDS 8192
-extern struct wait_record wait_records[MAX_WAIT_RECORDS];
-extern u64 wait_record_count;
-extern u64 wait_records_dropped;
-
 u64 sched_lock(void);
 void sched_unlock(u64 flags);
 
@@ -109,6 +90,8 @@ void task_rename(struct task* task, const char* name, u64 pid, u64 tid);
 void task_yield(void);
 void task_migrate(struct cpu* target);
 void task_sleep_until(u64 deadline_ns);
+// Only the first half: takes the lock and blocks. task_wait and unlocking with the result are up to the caller.
+u64 task_sleep_begin(u64 deadline_ns);
 void task_sleep_ms(u64 milliseconds);
 
 // The current task; stable while that task runs.

@@ -17,12 +17,14 @@ u64 trace_name_word(const char* name, size_t offset) {
   return word;
 }
 
-static void trace_phase(u64 edge, const char* name) {
+static u64 trace_phase(u64 edge, const char* name) {
   const u64 flags = arch_irq_save();
   const struct task* current = this_cpu()->current;
+  const u64 now_ns = arch_clock_ns();
   trace_event(TRACE_PHASE, edge, current ? current->id : 0, trace_name_word(name, 0), trace_name_word(name, 8), 0);
   arch_irq_restore(flags);
+  return now_ns;
 }
 
-void trace_phase_begin(const char* name) { trace_phase(1, name); }
-void trace_phase_end(const char* name) { trace_phase(2, name); }
+u64 trace_phase_begin(const char* name) { return trace_phase(1, name); }
+u64 trace_phase_end(const char* name) { return trace_phase(2, name); }

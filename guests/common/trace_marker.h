@@ -33,9 +33,9 @@ void __pulse_qperf_trace_v1(u64 kind, u64 arg0, u64 arg1, u64 arg2, u64 arg3, u6
     __pulse_qperf_trace_v1((kind), (a0), (a1), (a2), (a3), (a4)); \
   } while (0)
 
-// Phase `name` (1..16 characters) begins or ends here; any task, interrupts on or off.
-void trace_phase_begin(const char* name);
-void trace_phase_end(const char* name);
+// Phase `name` (1..16 characters) begins or ends here; any task, interrupts on or off. Returns the clock beside the event.
+u64 trace_phase_begin(const char* name);
+u64 trace_phase_end(const char* name);
 
 // Eight bytes of a NUL-padded name, little-endian, from byte `offset`.
 u64 trace_name_word(const char* name, size_t offset);
