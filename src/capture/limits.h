@@ -9,9 +9,9 @@ namespace qperf::capture {
 
 inline constexpr uint32_t kMaxVcpus = 4096;
 inline constexpr size_t kMaxFramesPerSample = 4096;
-inline constexpr size_t kMaxSitesPerChunk = size_t{1} << 20;
-inline constexpr size_t kMaxFramesPerChunk = size_t{1} << 22;  // of all its sites together
-inline constexpr size_t kMaxSamplesPerChunk = size_t{1} << 20;
+inline constexpr size_t kMaxSitesPerChunk = size_t{1} << 18;
+inline constexpr size_t kMaxFramesPerChunk = size_t{1} << 21;  // of all its sites together
+inline constexpr size_t kMaxSamplesPerChunk = size_t{1} << 18;
 inline constexpr size_t kMaxCountsPerChunk = size_t{1} << 19;
 inline constexpr size_t kMaxFingerprintsPerChunk = size_t{1} << 16;
 inline constexpr size_t kMaxFingerprintBytes = 64;

@@ -70,32 +70,6 @@ Ledger random_ledger(Random& random) {
   return ledger;
 }
 
-Header full_header() {
-  Header header;
-  header.target = guest::Target::kAarch64;
-  header.mode = guest::Mode::kIcount;
-  header.freq_hz = 98;
-  header.period_insns = 100003;
-  header.jitter_percent = 10;
-  header.kernel_range = {GuestVa{0xffff000000000000}, GuestVa{0xfffffffffffffffe}};
-  header.vcpus = 4;
-  header.max_vcpus = 8;
-  header.start_monotonic_ns = 123456789;
-  header.start_realtime_ns = 1767225600000000000;
-  header.idle_known = false;
-  header.plugin_api = 5;
-  header.qperf_version = "0.1.0";
-  header.qemu_version = "10.0.2";
-  header.qemu_command_line = "qemu-system-aarch64 -M virt";
-  header.plugin_arguments = "mode=icount,period=100003";
-  header.elf_path = "/boot/vmlinux";
-  header.elf_build_id = {std::byte{1}, std::byte{2}};
-  header.trace_address = GuestVa{0};
-  header.max_frames = 128;
-  header.max_stack_bytes = 1 << 20;
-  return header;
-}
-
 Header small_header() {
   Header header;
   header.freq_hz = 99;
