@@ -1,0 +1,226 @@
+#include "sampling/recorder.h"
+
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/printable.h"
+#include "sampling/clock.h"
+#include "sampling/worker_thread.h"
+
+namespace qperf::sampling {
+namespace {
+
+constexpr uint64_t kFlushNs = 900'000'000;  // with the longest interval still below a second
+constexpr int kShortestIntervalMs = 1;
+constexpr int kLongestIntervalMs = 80;
+
+}  // namespace
+
+Recorder::Recorder(Sampler& sampler, Ticker& ticker, Report report)
+    : sampler_(sampler), ticker_(ticker), report_(std::move(report)), written_(sampler.max_vcpus()) {
+  for (uint32_t i = 0; i < sampler.max_vcpus(); ++i) builders_.emplace_back(VcpuIndex{i});
+}
+
+Recorder::~Recorder() {
+  finish();
+  if (wake_fd_ >= 0) ::close(wake_fd_);
+}
+
+Result<void> Recorder::open(const capture::Header& header) {
+  wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (wake_fd_ < 0) return Error{ErrorCode::kIo, std::string("eventfd: ") + std::strerror(errno)};
+  if (sampler_.options().mode == guest::Mode::kExact) executions_written_.resize(sampler_.blocks().capacity());
+  QPERF_RETURN_IF_ERROR(file_.open(sampler_.options().out_path));
+  if (!sampler_.options().control_path.empty()) {
+    QPERF_RETURN_IF_ERROR(control_.listen(sampler_.options().control_path));
+    set_enabled(false);
+  }
+  writer_ = std::make_unique<capture::Writer>(file_);
+  return writer_->begin(header);
+}
+
+void Recorder::start() {
+  thread_ = start_worker("qperf-writer", [this] { run(); });
+}
+
+void Recorder::finish() {
+  wake_to_finish();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Recorder::abandon(const std::string& why) {
+  abandoned_ = why;
+  wake_to_finish();
+}
+
+void Recorder::wake_to_finish() {
+  finishing_.store(true, std::memory_order_release);  // pairs with the acquire in run()
+  if (wake_fd_ < 0) return;
+  const uint64_t one = 1;
+  [[maybe_unused]] const auto ignored = ::write(wake_fd_, &one, sizeof one);  // a full counter wakes as well
+}
+
+void Recorder::run() {
+  while (!finishing_.load(std::memory_order_acquire) && !ended_) {
+    control_.wait(wake_fd_, interval_ms_, [this](std::string_view line) { return command(line); });
+    if (ended_) break;
+    drain();
+    if (now() - last_flush_ns_ >= kFlushNs) flush();
+    if (!failure_.empty()) end(capture::EndReason::kWriteError);
+  }
+  if (!ended_) end(capture::EndReason::kExit);
+  control_.close();
+}
+
+std::string Recorder::command(std::string_view line) {
+  if (ended_) return "err: the capture has ended";
+  if (line == "start" || line == "stop") {
+    set_enabled(line == "start");
+    return enabled_ ? "ok: started" : "ok: stopped";
+  }
+  if (line == "status")
+    return fmt::format("ok: {}, {}", enabled_ ? "started" : "stopped",
+                       describe(make_ledger(sampler_, written_, Moment::kRunning, now(), stopped_ns()),
+                                sampler_.options().mode, idle_known()));
+  if (line == "exit" || line == "quit") {
+    end(capture::EndReason::kControlQuit);
+    return failure_.empty() ? "ok: finished" : "err: " + failure_;
+  }
+  return "err: unknown command: " + printable(line.substr(0, 80)) + " (start, stop, status, exit and quit are known)";
+}
+
+void Recorder::set_enabled(bool enabled) {
+  if (enabled == enabled_) return;
+  // What was executed so far belongs to the time before the change.
+  if (writer_) drain();
+  if (sampler_.options().mode == guest::Mode::kExact && writer_) write_counts();
+  if (enabled) stopped_before_ns_ += now() - stopped_since_ns_;
+  if (!enabled) stopped_since_ns_ = now();
+  enabled_ = enabled;
+  sampler_.set_enabled(enabled);
+}
+
+void Recorder::drain() {
+  for (uint32_t i = 0; i < sampler_.max_vcpus(); ++i) drain_vcpu(i);
+  write_fingerprints();
+}
+
+void Recorder::drain_vcpu(uint32_t index) {
+  auto& ring = sampler_.vcpu(VcpuIndex{index}).samples;
+  const size_t capacity = ring.capacity();
+  size_t drained = 0;
+  // At most one queue's worth, so that a fast vCPU does not keep the others waiting.
+  for (const std::byte* memory = nullptr; drained < capacity && (memory = ring.front()) != nullptr; ++drained) {
+    builders_[index].add(*reinterpret_cast<const SampleSlot*>(memory));
+    ring.pop();
+    if (builders_[index].is_large()) write_samples(builders_[index]);
+  }
+  // Look more often while any queue fills up, more seldom while all stay nearly empty.
+  if (drained > capacity / 4) interval_ms_ = std::max(kShortestIntervalMs, interval_ms_ / 2);
+  if (drained <= capacity / 32 && index == 0) interval_ms_ = std::min(kLongestIntervalMs, interval_ms_ + 1);
+}
+
+void Recorder::write_samples(ChunkBuilder& builder) {
+  if (builder.empty()) return;
+  const auto& chunk = builder.chunk();
+  auto& written = written_[chunk.vcpu.raw];
+  if (failure_.empty()) check(writer_->samples(chunk));
+  if (failure_.empty()) {
+    written.stored += chunk.samples.size();
+    for (const auto& sample : chunk.samples) {
+      written.weight_stored += sample.weight;
+      ++written.walks_by_stop[static_cast<size_t>(chunk.sites[sample.site].stop)];
+    }
+  } else {
+    written.dropped += chunk.samples.size();
+  }
+  builder.clear();
+}
+
+void Recorder::write_counts() {
+  executions_.assign(executions_written_.size(), 0);
+  for (uint32_t i = 0; i < sampler_.max_vcpus(); ++i) {
+    if (!sampler_.vcpu(VcpuIndex{i}).ever_online.load(std::memory_order_acquire)) continue;  // pairs with vcpu_online()
+    written_[i].exact_insns = 0;
+    const auto counters = sampler_.words().executions(VcpuIndex{i});
+    for (size_t block = 0; block < counters.size(); ++block) {
+      // Relaxed: generated code adds to it; any recent value will do, the next flush has the rest.
+      const uint64_t count = std::atomic_ref(counters[block]).load(std::memory_order_relaxed);
+      if (count == 0) continue;
+      executions_[block] += count;
+      written_[i].exact_insns += count * sampler_.blocks().at(static_cast<uint32_t>(block)).insns;
+    }
+  }
+  std::vector<capture::BlockCount> changed;
+  for (size_t block = 0; block < executions_.size(); ++block) {
+    if (executions_[block] == executions_written_[block]) continue;
+    const Block& entry = sampler_.blocks().at(static_cast<uint32_t>(block));
+    // Relaxed: both are final since the block was translated.
+    changed.push_back({.pc = GuestVa{entry.pc.load(std::memory_order_relaxed)},
+                       .block_insns = entry.insns.load(std::memory_order_relaxed),
+                       .executions = executions_[block] - executions_written_[block]});
+  }
+  executions_written_ = executions_;
+  if (enabled_ && !changed.empty() && failure_.empty()) check(writer_->counts(changed));
+}
+
+void Recorder::write_fingerprints() {
+  std::vector<capture::Fingerprint> fingerprints;
+  FingerprintQueue::Item item;
+  while (fingerprints.size() < FingerprintQueue::kCapacity && sampler_.fingerprints().pop(item))
+    fingerprints.push_back({.wall_ns = item.wall_ns,
+                            .address = item.address,
+                            .bytes = {item.bytes.begin(), item.bytes.begin() + item.size_bytes}});
+  if (!fingerprints.empty() && failure_.empty()) check(writer_->fingerprints(fingerprints));
+}
+
+void Recorder::flush() {
+  last_flush_ns_ = now();
+  for (auto& builder : builders_) write_samples(builder);
+  if (sampler_.options().mode == guest::Mode::kExact) write_counts();
+  if (idle_unknown_.load(std::memory_order_relaxed) && !idle_unknown_written_ && failure_.empty()) {
+    idle_unknown_written_ = true;
+    check(writer_->metadata({{"sampling.idle_known", false}}));
+  }
+  if (failure_.empty())
+    check(writer_->ledger(make_ledger(sampler_, written_, Moment::kRunning, now(), stopped_ns())));
+}
+
+void Recorder::end(capture::EndReason reason) {
+  ticker_.stop();
+  sampler_.quiesce();
+  drain();
+  for (auto& builder : builders_) write_samples(builder);
+  if (sampler_.options().mode == guest::Mode::kExact) write_counts();
+  capture::Trailer trailer{.reason = reason,
+                           .end_wall_ns = now(),
+                           .end_realtime_ns = clock_ns(CLOCK_REALTIME),
+                           .ledger = make_ledger(sampler_, written_, Moment::kEnd, now(), stopped_ns())};
+  if (failure_.empty()) check(writer_->finish(trailer));
+  if (failure_.empty()) check(file_.close());
+  ended_ = true;
+  const char* const outcome = !abandoned_.empty() ? "EMPTY (this guest cannot be profiled)"
+                              : failure_.empty()  ? "complete"
+                                                  : "INCOMPLETE (it could not be written)";
+  report_(fmt::format("QPerf capture {}: {}: {}", outcome, printable(sampler_.options().out_path),
+                      describe(trailer.ledger, sampler_.options().mode, idle_known())));
+}
+
+void Recorder::check(Result<void> result) {
+  if (result || !failure_.empty()) return;
+  failure_ = result.error().message;
+  report_("qperf: " + failure_ + "; the capture ends here, the guest goes on");
+}
+
+WallNs Recorder::now() const noexcept { return clock_ns() - sampler_.start_ns(); }
+
+WallNs Recorder::stopped_ns() const noexcept { return stopped_before_ns_ + (enabled_ ? 0 : now() - stopped_since_ns_); }
+
+bool Recorder::idle_known() const noexcept { return sampler_.threading() == Threading::kPerVcpu; }
+
+}  // namespace qperf::sampling

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "capture/writer.h"
+#include "sampling/chunk_builder.h"
+#include "sampling/control_socket.h"
+#include "sampling/ledger.h"
+#include "sampling/output_file.h"
+#include "sampling/sampler.h"
+#include "sampling/ticker.h"
+
+namespace qperf::sampling {
+
+/// The writer thread: empties the queues into the capture, flushes at least each second, serves the control socket and ends
+/// the recording. It is the only thread that touches the file.
+class Recorder {
+ public:
+  /// Gets one line for the user, without prefix and end.
+  using Report = std::function<void(const std::string&)>;
+
+  Recorder(Sampler& sampler, Ticker& ticker, Report report);
+  ~Recorder();
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+  /// Opens file and socket and writes the header: everything that can be refused.
+  Result<void> open(const capture::Header& header);
+  void start();
+  /// Ends the recording (if it has not ended before) and joins the thread. Idempotent.
+  void finish();
+  /// There is nothing to record after all: ends the recording, which is then called incomplete. Any thread, once.
+  void abandon(const std::string& why);
+  /// Found out after the start that vCPUs share one thread. Any thread.
+  void idle_is_unknown() noexcept { idle_unknown_.store(true, std::memory_order_relaxed); }
+
+ private:
+  void run();
+  void wake_to_finish();
+  std::string command(std::string_view line);
+  void set_enabled(bool enabled);
+  void drain();
+  void drain_vcpu(uint32_t index);
+  void write_samples(ChunkBuilder& builder);
+  void write_counts();
+  void write_fingerprints();
+  void flush();
+  void end(capture::EndReason reason);
+  /// Takes note of the first failure: from then on nothing is written.
+  void check(Result<void> result);
+  [[nodiscard]] WallNs now() const noexcept;
+  [[nodiscard]] WallNs stopped_ns() const noexcept;
+  [[nodiscard]] bool idle_known() const noexcept;
+
+  Sampler& sampler_;
+  Ticker& ticker_;
+  Report report_;
+  OutputFile file_;
+  std::unique_ptr<capture::Writer> writer_;
+  ControlSocket control_;
+  std::vector<ChunkBuilder> builders_;
+  std::vector<WrittenCounts> written_;
+  std::vector<uint64_t> executions_written_;  // mode=exact: by block index
+  std::vector<uint64_t> executions_;          // scratch of write_counts()
+  std::string failure_;                       // empty: all is well
+  bool ended_ = false;
+  bool enabled_ = true;
+  bool idle_unknown_written_ = false;
+  WallNs stopped_before_ns_ = 0;
+  WallNs stopped_since_ns_ = 0;  // while !enabled_
+  WallNs last_flush_ns_ = 0;
+  int interval_ms_ = 20;
+  int wake_fd_ = -1;
+  std::atomic<bool> finishing_{false};
+  std::string abandoned_;  // why; set before finishing_
+  std::atomic<bool> idle_unknown_{false};
+  std::thread thread_;
+};
+
+}  // namespace qperf::sampling

@@ -1,0 +1,265 @@
+#include "sampling/sampler.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "base/checksum.h"
+#include "sampling/clock.h"
+
+namespace qperf::sampling {
+namespace {
+
+/// Marks a vCPU as inside an alarm for the life of the guard; quiesce() waits for it.
+class AlarmGuard {
+ public:
+  AlarmGuard(std::atomic<bool>& in_callback, const std::atomic<bool>& accepting) noexcept : in_callback_(in_callback) {
+    // Sequentially consistent with quiesce(): either we see accepting == false, or it sees in_callback == true.
+    in_callback_.store(true, std::memory_order_seq_cst);
+    accepted_ = accepting.load(std::memory_order_seq_cst);
+  }
+  // Pairs with the acquire in quiesce(): what the alarm did is visible before the mark goes.
+  ~AlarmGuard() { in_callback_.store(false, std::memory_order_release); }
+  AlarmGuard(const AlarmGuard&) = delete;
+  AlarmGuard& operator=(const AlarmGuard&) = delete;
+
+  [[nodiscard]] bool accepted() const noexcept { return accepted_; }
+
+ private:
+  std::atomic<bool>& in_callback_;
+  bool accepted_;
+};
+
+size_t table_capacity(guest::Mode mode) {
+  // mode=exact has a counter for each slot in every vCPU's part of the scoreboard, which the emulator touches at once.
+  return mode == guest::Mode::kExact ? BlockTable::kExactCapacity : BlockTable::kDefaultCapacity;
+}
+
+}  // namespace
+
+Sampler::Sampler(const Options& options, guest::Target target, uint32_t max_vcpus, WordsSource& words, uint64_t start_ns)
+    : options_(options),
+      target_(target),
+      target_info_(guest::info(target)),
+      max_vcpus_(max_vcpus),
+      words_(words),
+      start_ns_(start_ns),
+      walk_limits_{target, options.kernel_range, options.max_stack_bytes} {
+  const uint64_t period = options_.period_insns;
+  // At 100 % the shortest gap is one instruction; the range stays symmetric, so the mean gap is exactly the period.
+  jitter_insns_ = period == 0 ? 0 : std::min(period - 1, period / 100 * options_.jitter_percent +
+                                                             period % 100 * options_.jitter_percent / 100);
+  // The comparison's right side is fixed at translation: a shorter gap starts the count above zero instead.
+  alarm_insns_ = period + jitter_insns_;
+}
+
+Result<void> Sampler::allocate() {
+  vcpus_ = std::make_unique<Vcpu[]>(max_vcpus_);
+  QPERF_RETURN_IF_ERROR(blocks_.allocate(table_capacity(options_.mode)));
+  if (options_.mode == guest::Mode::kExact) return {};
+  for (uint32_t i = 0; i < max_vcpus_; ++i)
+    QPERF_RETURN_IF_ERROR(
+        vcpus_[i].samples.allocate(options_.queue_samples, SampleSlot::size_bytes(options_.max_frames)));
+  return {};
+}
+
+void Sampler::vcpu_online(VcpuIndex vcpu) noexcept {
+  Vcpu& state = vcpus_[vcpu.raw];
+  if (!state.ever_online.load(std::memory_order_relaxed)) {
+    state.random = Prng(start_ns_ ^ (uint64_t{vcpu.raw} << 32));
+    if (options_.mode == guest::Mode::kIcount) {
+      const uint64_t gap = draw_gap(state);
+      words_.words(vcpu).insns = alarm_insns_ - gap;
+      state.insns_base.store(gap - alarm_insns_, std::memory_order_relaxed);
+    }
+  }
+  // Pairs with the acquire in issue_ticks(): the words of an online vCPU may be looked up.
+  state.ever_online.store(true, std::memory_order_release);
+  state.online.store(true, std::memory_order_release);
+}
+
+void Sampler::vcpu_offline(VcpuIndex vcpu) noexcept { vcpus_[vcpu.raw].online.store(false, std::memory_order_release); }
+
+bool Sampler::wants_text() const noexcept { return fingerprints_.has_budget(clock_ns() - start_ns_); }
+
+void Sampler::offer_text(Block& block, std::span<const std::byte> bytes) noexcept {
+  if (bytes.empty()) return;
+  const auto hash = static_cast<uint32_t>(xxh3_64(bytes)) | 1;  // zero means none
+  // Relaxed: two vCPUs that translate the same block at once may queue it twice, which is harmless.
+  if (block.text_hash.load(std::memory_order_relaxed) == hash) return;
+  const WallNs now = clock_ns() - start_ns_;
+  if (!fingerprints_.take_budget(now)) return;
+  block.text_hash.store(hash, std::memory_order_relaxed);
+  fingerprints_.push(now, GuestVa{block.pc.load(std::memory_order_relaxed)}, bytes);
+}
+
+uint64_t Sampler::draw_gap(Vcpu& state) noexcept {
+  if (jitter_insns_ == 0) return options_.period_insns;
+  return options_.period_insns - jitter_insns_ + state.random.below(2 * jitter_insns_ + 1);
+}
+
+uint64_t Sampler::take_ticks(VcpuIndex vcpu, Vcpu& state) noexcept {
+  // Relaxed: the timer's add and this exchange meet in one word and guard no other data.
+  const uint64_t taken = std::atomic_ref(words_.words(vcpu).due).exchange(0, std::memory_order_relaxed);
+  return threading() == Threading::kOne ? take_shared_ticks(state) : taken;
+}
+
+uint64_t Sampler::take_shared_ticks(Vcpu& state) noexcept {
+  // Pairs with the release in issue_ticks(): the due time belongs to these ticks or later ones.
+  const uint64_t taken = shared_ticks_.exchange(0, std::memory_order_acquire);
+  if (taken == 0) return 0;
+  const uint64_t now = clock_ns();
+  const uint64_t age = now - std::min(now, shared_due_ns_.load(std::memory_order_relaxed));
+  // Ticks are a fixed time apart: count those that fell due at most kFreshNs ago.
+  const uint64_t fresh = age > kFreshNs ? 0 : std::min(taken, 1 + (kFreshNs - age) * options_.freq_hz / kNsPerSecond);
+  bump(state.taken_shared_ticks, taken);
+  bump(state.unknown_idle_ticks, taken - fresh);
+  return fresh;
+}
+
+uint64_t Sampler::take_periods(Words& words, Vcpu& state) noexcept {
+  uint64_t periods = 0;
+  uint64_t since = words.insns;
+  // A block adds at most some hundred instructions, so this ends after few rounds even where gaps are as short as they get.
+  while (since >= alarm_insns_) {
+    const uint64_t gap = draw_gap(state);
+    since -= gap;
+    bump(state.insns_base, gap);
+    ++periods;
+  }
+  // Relaxed: pairs with nothing; kernel_insns() checks insns_base around its read.
+  std::atomic_ref(words.insns).store(since, std::memory_order_relaxed);
+  return periods;
+}
+
+void Sampler::kernel_alarm(VcpuIndex vcpu, const Block* block, GuestCpu& cpu) noexcept {
+  Vcpu& state = vcpus_[vcpu.raw];
+  const AlarmGuard guard(state.in_callback, accepting_);
+  Words& words = words_.words(vcpu);
+  const Insns through_block = value(state.insns_base) + words.insns;
+  const uint64_t weight =
+      options_.mode == guest::Mode::kIcount ? take_periods(words, state) : take_ticks(vcpu, state);
+  if (weight == 0 || block == nullptr || !guard.accepted()) return;
+  // Periods pass while sampling is switched off; ticks are not even issued then.
+  if (options_.mode == guest::Mode::kIcount && !enabled_.load(std::memory_order_relaxed)) return;
+  take_sample(state, *block, through_block - block->insns.load(std::memory_order_relaxed), weight, cpu);
+}
+
+void Sampler::outside_alarm(VcpuIndex vcpu, GuestVa pc, GuestCpu& cpu) noexcept {
+  Vcpu& state = vcpus_[vcpu.raw];
+  const AlarmGuard guard(state.in_callback, accepting_);
+  if (!guard.accepted()) return;
+  const uint64_t ticks = take_ticks(vcpu, state);
+  if (ticks == 0) return;
+  switch (classify_outside(target_info_.privilege_source, cpu.privilege(), pc, options_.kernel_range)) {
+    case Outside::kUser: bump(state.user_ticks, ticks); break;
+    case Outside::kOtherPrivileged: bump(state.other_privileged_ticks, ticks); break;
+  }
+}
+
+void Sampler::vcpu_idle(VcpuIndex vcpu) noexcept {
+  if (options_.mode != guest::Mode::kWall || threading() == Threading::kOne) return;
+  Vcpu& state = vcpus_[vcpu.raw];
+  const AlarmGuard guard(state.in_callback, accepting_);
+  if (!guard.accepted()) return;
+  bump(state.idle_ticks, take_ticks(vcpu, state));
+  // Relaxed: from here on the timer counts for us. A tick that misses the change is taken at resume, as idle too.
+  state.idle.store(true, std::memory_order_relaxed);
+}
+
+void Sampler::vcpu_resume(VcpuIndex vcpu) noexcept {
+  if (options_.mode != guest::Mode::kWall || threading() == Threading::kOne) return;
+  Vcpu& state = vcpus_[vcpu.raw];
+  const AlarmGuard guard(state.in_callback, accepting_);
+  if (!guard.accepted()) return;
+  state.idle.store(false, std::memory_order_relaxed);
+  bump(state.idle_ticks, take_ticks(vcpu, state));
+}
+
+void Sampler::take_sample(Vcpu& state, const Block& block, Insns insns, uint64_t weight, GuestCpu& cpu) noexcept {
+  const uint64_t sequence = state.next_sequence++;
+  std::byte* const memory = state.samples.reserve();
+  if (memory == nullptr) {
+    bump(state.dropped_queue_full, 1);
+    return;
+  }
+  auto& slot = *reinterpret_cast<SampleSlot*>(memory);
+  slot.sequence = sequence;
+  slot.wall_ns = clock_ns() - start_ns_;
+  slot.insns = insns;
+  slot.weight = weight;
+  slot.block = &block;
+  walk(slot, cpu);
+  state.samples.commit();
+}
+
+void Sampler::walk(SampleSlot& slot, GuestCpu& cpu) noexcept {
+  const auto sp = cpu.stack_pointer();
+  const auto fp = cpu.frame_pointer();
+  slot.frame_count = 0;
+  slot.stop = capture::StopReason::kNoFramePointer;
+  auto link = cpu.link();
+  if (target_info_.link.empty() && sp && options_.kernel_range.contains(GuestVa{*sp}) && *sp % 8 == 0) {
+    // The return address is on top of the stack until the function has pushed something.
+    const auto bytes = cpu.read(GuestVa{*sp}, 8);
+    if (bytes.size() == 8) {
+      uint64_t word = 0;
+      for (size_t i = 0; i < 8; ++i) word |= std::to_integer<uint64_t>(bytes[i]) << (8 * i);
+      link = word;
+    }
+  }
+  slot.has_link = link.has_value();
+  slot.link = guest::strip_authentication(target_, GuestVa{link.value_or(0)});
+  if (!sp || !fp) return;
+  const auto result = unwind::walk_frames(walk_limits_, GuestVa{*sp}, GuestVa{*fp}, cpu,
+                                          std::span(slot.frames(), options_.max_frames));
+  slot.frame_count = static_cast<uint32_t>(result.frames);
+  slot.stop = result.stop;
+}
+
+void Sampler::issue_ticks(uint64_t ticks, uint64_t due_ns) noexcept {
+  if (!enabled_.load(std::memory_order_relaxed)) return;
+  const bool shared = threading() == Threading::kOne;
+  if (shared) {
+    shared_due_ns_.store(due_ns, std::memory_order_relaxed);
+    shared_ticks_.fetch_add(ticks, std::memory_order_release);  // pairs with the acquire in take_shared_ticks()
+  }
+  for (uint32_t i = 0; i < max_vcpus_; ++i) {
+    Vcpu& state = vcpus_[i];
+    // Pairs with the release in vcpu_online().
+    if (!state.online.load(std::memory_order_acquire)) continue;
+    if (shared) {
+      // Only a flag here: whichever vCPU runs a block first takes the shared ticks.
+      std::atomic_ref(words_.words(VcpuIndex{i}).due).store(1, std::memory_order_relaxed);
+      continue;
+    }
+    bump(state.issued_ticks, ticks);
+    if (state.idle.load(std::memory_order_relaxed)) {
+      bump(state.idle_ticks_by_timer, ticks);
+    } else {
+      std::atomic_ref(words_.words(VcpuIndex{i}).due).fetch_add(ticks, std::memory_order_relaxed);  // see take_ticks()
+    }
+  }
+}
+
+void Sampler::quiesce() noexcept {
+  accepting_.store(false, std::memory_order_seq_cst);  // see AlarmGuard
+  for (uint32_t i = 0; i < max_vcpus_; ++i)
+    for (int wait = 0; wait < 200 && vcpus_[i].in_callback.load(std::memory_order_seq_cst); ++wait)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+Insns Sampler::kernel_insns(VcpuIndex vcpu) noexcept {
+  Vcpu& state = vcpus_[vcpu.raw];
+  if (!state.ever_online.load(std::memory_order_acquire)) return 0;
+  // Base and word change together inside an alarm only; a reading that met one is repeated.
+  Insns insns = 0;
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    const bool met_alarm = state.in_callback.load(std::memory_order_acquire);  // pairs with ~AlarmGuard()
+    const uint64_t base = state.insns_base.load(std::memory_order_acquire);
+    insns = base + std::atomic_ref(words_.words(vcpu).insns).load(std::memory_order_acquire);
+    if (!met_alarm && state.insns_base.load(std::memory_order_relaxed) == base) break;
+  }
+  return insns;
+}
+
+}  // namespace qperf::sampling

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "base/result.h"
+#include "sampling/recorder.h"
+#include "sampling/sampler.h"
+#include "sampling/ticker.h"
+
+namespace qperf::sampling {
+
+/// What the emulator's glue knows and the capture's header needs.
+struct HostFacts {
+  guest::Target target = guest::Target::kRiscv64;
+  uint32_t vcpus = 0;
+  uint32_t max_vcpus = 0;
+  uint32_t plugin_api = 0;
+  std::string qemu_version;      // empty: could not be told
+  std::string plugin_arguments;  // as given, joined with commas
+  bool one_thread = false;       // the command line asks for it
+  std::string command_line;      // redacted
+};
+
+/// One recording, from the plugin's load to its end: sampler, timer thread and writer thread put together.
+class Session {
+ public:
+  /// `words` must outlive the session. Refuses what can be refused: file busy or unwritable, socket path, ELF.
+  static Result<std::unique_ptr<Session>> create(const Options& options, const HostFacts& facts, WordsSource& words);
+
+  [[nodiscard]] Sampler& sampler() noexcept { return sampler_; }
+  /// Starts the threads; after the emulator has given the words.
+  void start();
+  /// vCPU thread (`thread_id` is its own). When the last vCPU of the start has come, time begins to count.
+  void vcpu_online(VcpuIndex vcpu, int thread_id);
+  void vcpu_offline(VcpuIndex vcpu) noexcept { sampler_.vcpu_offline(vcpu); }
+  /// The vCPU cannot be profiled: says why, once, and samples nothing from now on. The guest goes on.
+  void refuse(const std::string& why);
+  [[nodiscard]] bool refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
+  /// Ends the recording and joins the threads. Idempotent.
+  void finish();
+
+ private:
+  Session(const Options& options, const HostFacts& facts, WordsSource& words);
+
+  Sampler sampler_;
+  Ticker ticker_;
+  Recorder recorder_;
+  const uint32_t vcpus_at_start_;
+  std::mutex online_mutex_;  // vCPUs come one by one, before they run
+  uint32_t vcpus_online_ = 0;
+  int first_thread_id_ = 0;
+  std::atomic<bool> refused_{false};
+};
+
+/// One line on stderr, in one write.
+void report(const std::string& line);
+
+}  // namespace qperf::sampling

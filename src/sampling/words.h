@@ -1,0 +1,41 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+#include "base/types.h"
+
+namespace qperf::sampling {
+
+/// One vCPU's words that generated code touches in every block. They live in memory of the emulator that may MOVE when vCPUs
+/// are added, so nobody keeps a pointer to them. 64 bytes: a power of two keeps the index a shift in the generated code, and
+/// two vCPUs never share a cache line.
+struct Words {
+  uint64_t insns = 0;  // inline ADD by the vCPU; icount: since the last sample, otherwise in total
+  uint64_t due = 0;    // ticks to take: added by the timer thread, exchanged by the vCPU, compared by generated code
+  uint64_t unused[6] = {};
+};
+static_assert(sizeof(Words) == 64);
+
+/// Finds the words. Implemented by the emulator's glue, and by a plain array in tests.
+class WordsSource {
+ public:
+  virtual ~WordsSource() = default;
+  /// Any thread, for an initialised vCPU only.
+  virtual Words& words(VcpuIndex vcpu) noexcept = 0;
+  /// mode=exact: how often the vCPU executed each block, by index in the block table. Valid until vCPUs are added.
+  virtual std::span<uint64_t> executions(VcpuIndex vcpu) noexcept = 0;
+};
+
+/// Adds to a counter that only this thread writes and others read: no locked instruction needed.
+inline void bump(std::atomic<uint64_t>& counter, uint64_t by) noexcept {
+  // Relaxed: a statistic that orders nothing; readers want some recent value.
+  counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+}
+
+[[nodiscard]] inline uint64_t value(const std::atomic<uint64_t>& counter) noexcept {
+  return counter.load(std::memory_order_relaxed);  // see bump()
+}
+
+}  // namespace qperf::sampling
