@@ -141,8 +141,9 @@ void ElfFile::read_layout() {
           (header.p_flags & PF_X) != 0);
     }
   }
-  std::stable_sort(pieces.begin(), pieces.end(),
-                   [](const Mapped& a, const Mapped& b) { return a.range.first < b.range.first; });
+  std::sort(pieces.begin(), pieces.end(), [](const Mapped& a, const Mapped& b) {
+    return a.range.first != b.range.first ? a.range.first < b.range.first : a.bytes.size() > b.bytes.size();
+  });
   for (Mapped& piece : pieces) {
     if (!mapped_.empty() && piece.range.first <= mapped_.back().range.last) continue;  // overlap: the first one stands
     mapped_.push_back(piece);

@@ -61,7 +61,8 @@ TEST_F(ImageTest, ZstdSectionsAreReadOrWarnedOf) {
 TEST_F(ImageTest, ADebugFileIsFoundByBuildId) {
   const fs::path folder = fs::temp_directory_path() / ("qperf-build-id-" + std::to_string(getpid()));
   std::string id;
-  for (const std::byte b : open("unlinked.elf").build_id()) {
+  const Image stripped = open("unlinked.elf");
+  for (const std::byte b : stripped.build_id()) {
     constexpr char kDigits[] = "0123456789abcdef";
     id += kDigits[std::to_integer<unsigned>(b) >> 4];
     id += kDigits[std::to_integer<unsigned>(b) & 15];

@@ -9,7 +9,7 @@
 namespace qperf::symbols {
 
 /// Answers "which range covers this address?"; where ranges overlap the one that starts last wins (the innermost), and among
-/// those with one start the shortest, then the one added last. Add everything, then build() once, then find().
+/// those with one start the shortest, then the one of the greatest value. Add everything, then build() once, then find().
 /// Ranges come from untrusted files and may overlap in any way: building costs n log n, finding log n.
 class IntervalIndex {
  public:
@@ -19,8 +19,10 @@ class IntervalIndex {
   }
 
   void build() {
-    std::stable_sort(ranges_.begin(), ranges_.end(),
-                     [](const Range& a, const Range& b) { return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; });
+    std::sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) {
+      if (a.begin != b.begin) return a.begin < b.begin;
+      return a.end != b.end ? a.end > b.end : a.value < b.value;
+    });
     std::vector<Range> open;  // those that may still cover something, innermost last
     std::vector<Range> disjoint;
     disjoint.reserve(ranges_.size());

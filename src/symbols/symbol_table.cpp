@@ -76,8 +76,9 @@ std::vector<Candidate> candidates_of(const ElfFile& file) {
 
 void SymbolTable::read(const ElfFile& file) {
   auto candidates = candidates_of(file);
-  std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-    return a.symbol.address != b.symbol.address ? a.symbol.address < b.symbol.address : a.preference < b.preference;
+  std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+    if (a.symbol.address != b.symbol.address) return a.symbol.address < b.symbol.address;
+    return a.preference != b.preference ? a.preference < b.preference : a.symbol.name > b.symbol.name;
   });
   symbols_.reserve(candidates.size());
   size_t next = 0;

@@ -27,7 +27,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::vector<GuestVa> addresses{GuestVa{0}, GuestVa{0xffffffffffffffff}};
   for (const GuestRange& range : image->text_ranges()) {
     const uint64_t step = std::max<uint64_t>((range.last.raw - range.first.raw) / 16, 1);
-    for (uint64_t i = 0; i < 16 && addresses.size() < kMaxAddresses; ++i) addresses.push_back(GuestVa{range.first.raw + i * step});
+    for (uint64_t i = 0; i < 16 && addresses.size() < kMaxAddresses; ++i)
+      addresses.push_back(GuestVa{range.first.raw + i * step});
     addresses.push_back(range.last);
   }
   // So that tables without text are read too.
