@@ -294,7 +294,8 @@ void task_wake(struct task* task, enum wake_source source, u64 source_id) {
     return;
   }
   if (task->on_cpu) {
-    task->state = TASK_READY;
+    // Kernels differ in whether such a wake shows in the state that the switch-out then reports; here, turn by turn.
+    if (task->block_sequence % 2) task->state = TASK_READY;
     task->wake_deferred = true;
     return;
   }
