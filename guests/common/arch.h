@@ -12,7 +12,8 @@
 // physical entry. Kept by every linker script:
 //   - text, rodata, data, bss, then the sections .stacks (NOLOAD) and, last, .hostile_stacks (NOLOAD), whose end is the symbol
 //     __image_end, 2 MiB aligned. Every address from the image's start to __image_end is mapped; the page AT
-//     __image_end is NOT: the hostile frame chains reach for it, less than 1 MiB above their stack pointer.
+//     __image_end is NOT: the hostile frame chains reach for it, less than 1 MiB above their stack pointer. (loongarch64, where
+//     the image's window leaves no address unmapped, has .hostile_stacks alone at another address, __image_end behind it.)
 //   - section .user (all of user_program.o): linked at USER_TEXT_VA, loaded inside the image; symbols __user_load and
 //     __user_load_end, both page aligned: the addresses of the loaded bytes inside the image.
 //   - the note .note.gnu.build-id and all debug sections stay.
@@ -47,7 +48,12 @@ enum trap_cause { TRAP_TIMER, TRAP_IPI, TRAP_SYSCALL };
 // ARCH_COUNTED_FIXED_INSNS     instructions of one call of a COUNTED_FUNCTION apart from its loop, `ret` included
 // ARCH_LEAF_FIXED_INSNS        the same for a LEAF_FUNCTION
 // ARCH_HOSTILE_FIXED_INSNS     the same for a HOSTILE_FUNCTION
+// ARCH_FAR                     (may be missing) the attribute of a variable that is linked far from all others
 #include "arch_defs.h"
+
+#ifndef ARCH_FAR
+#define ARCH_FAR
+#endif
 
 // Assembly macros (arch_asm.inc, included by common/counted.S).
 // COUNTED_FUNCTION name        void name(u64 iterations): keeps a frame, then runs the counted loop `iterations` (>= 1) times.

@@ -53,7 +53,10 @@ def exact_counts(arch, instructions):
     branches = [i for i, (_, text) in enumerate(instructions) if re.search(LOOP_BRANCH[arch], text)]
     check(len(branches) == 1, "one loop branch is expected: %s" % instructions)
     last = branches[0]
-    target = int(re.search(r"(0x)?([0-9a-f]{8,16})\b", instructions[last][1]).group(2), 16)
+    # By name and offset: not every architecture's listing has the target's address.
+    offset = re.search(r"<\w+(?:\+0x([0-9a-f]+))?>", instructions[last][1])
+    check(offset, "the loop branch has no target: %s" % instructions[last][1])
+    target = instructions[0][0] + int(offset.group(1) or "0", 16)
     first = [address for address, _ in instructions].index(target)
     ends = [i for i, (_, text) in enumerate(instructions) if re.search(RETURN[arch], text)]
     check(len(ends) == 1 and ends[0] > last, "one return after the loop is expected: %s" % instructions)

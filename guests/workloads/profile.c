@@ -46,7 +46,7 @@ struct truth {
 static struct truth truths[MAX_CPUS];
 
 // At the very end of the image: the page above is not mapped.
-static u8 hostile_stacks[MAX_CPUS][HOSTILE_STACK_BYTES] __attribute__((section(".hostile_stacks"), aligned(4096)));
+static u8 hostile_stacks[MAX_CPUS][HOSTILE_STACK_BYTES] __attribute__((section(".hostile_stacks"), aligned(4096), ARCH_FAR));
 extern u8 __image_end[];
 
 static struct truth* own_truth(void) { return &truths[this_cpu()->number]; }
