@@ -38,13 +38,13 @@ Decompressor::~Decompressor() = default;
 
 Result<std::span<const std::byte>> Decompressor::decompress(std::span<const std::byte> stored, size_t raw_bytes) {
   if (context_->zstd == nullptr) return Error{ErrorCode::kLimit, "no memory for decompression"};
-  const Error bad{ErrorCode::kBadFormat, "the payload is no zstd frame of the stated size"};
-  if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != raw_bytes) return bad;
-  if (ZSTD_findFrameCompressedSize(stored.data(), stored.size()) != stored.size()) return bad;
+  const auto bad = [] { return Error{ErrorCode::kBadFormat, "the payload is no zstd frame of the stated size"}; };
+  if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != raw_bytes) return bad();
+  if (ZSTD_findFrameCompressedSize(stored.data(), stored.size()) != stored.size()) return bad();
   if (buffer_.size() < raw_bytes) buffer_.resize(raw_bytes);
   // The whole output is at hand, so zstd needs no window of its own whatever size the frame claims for it.
   const size_t size = ZSTD_decompressDCtx(context_->zstd, buffer_.data(), raw_bytes, stored.data(), stored.size());
-  if (ZSTD_isError(size) != 0 || size != raw_bytes) return bad;
+  if (ZSTD_isError(size) != 0 || size != raw_bytes) return bad();
   return std::span<const std::byte>(buffer_).first(raw_bytes);
 }
 
