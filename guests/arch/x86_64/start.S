@@ -41,10 +41,10 @@ start_upper_table:
     .quad start_table - KERNEL_OFFSET + 3
     .quad 0
 start_table:
-    .set page, 0
+    .set .Lpage, 0
     .rept 512
-    .quad page + 0x83
-    .set page, page + 0x200000
+    .quad .Lpage + 0x83
+    .set .Lpage, .Lpage + 0x200000
     .endr
 
     .section .text.start, "ax"

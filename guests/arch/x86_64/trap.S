@@ -3,16 +3,16 @@
 
 // One stub of 16 bytes per vector: what it pushes on the CPU's frame makes all frames alike.
 FUNCTION trap_stubs
-    .set vector, 0
+    .set .Lvector, 0
     .rept 256
     .balign 16
-    .if vector == 8 || (vector >= 10 && vector <= 14) || vector == 17 || vector == 21 || vector == 29 || vector == 30
+    .if .Lvector == 8 || (.Lvector >= 10 && .Lvector <= 14) || .Lvector == 17 || .Lvector == 21 || .Lvector == 29 || .Lvector == 30
     .else
     pushq $0
     .endif
-    pushq $vector
+    pushq $.Lvector
     jmp trap_entry
-    .set vector, vector + 1
+    .set .Lvector, .Lvector + 1
     .endr
 END_FUNCTION trap_stubs
 
