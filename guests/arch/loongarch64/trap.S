@@ -73,6 +73,7 @@ END_FUNCTION trap_entry
 FUNCTION refill_trap_vector
     csrrd $a0, CSR_TLBRBADV
     csrrd $a1, CSR_TLBRERA
+    bstrins.d $a1, $zero, 1, 0
     la.pcrel $t0, 1f
     li.d $t1, KERNEL_OFFSET + 1
     or $t0, $t0, $t1

@@ -46,14 +46,14 @@ struct cpu* starting_cpu;
 static u32 machine_cpus;
 
 void arch_init_boot(void) {
+  // The firmware's last line has no end.
+  arch_console_putc('\n');
   port_write_u8(PIC_MASK_1, 0xff);
   port_write_u8(PIC_MASK_2, 0xff);
   descriptors_init();
   // Numbers itself 0, as the boot CPU is; kernel_panic can speak from here on.
   descriptors_load(&cpus[0]);
   clock_init();
-  // The firmware's last line has no end.
-  arch_console_putc('\n');
 
   port_write_u16(FW_CFG_SELECTOR, FW_CFG_CPU_COUNT);
   machine_cpus = port_read_u8(FW_CFG_DATA);

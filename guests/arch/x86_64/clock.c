@@ -55,7 +55,8 @@ static bool tsc_counts_instructions(void) {
 
 void clock_init(void) {
   const u32 period_fs = *(volatile u32*)HPET_PERIOD_FS;
-  if (period_fs < FS_PER_NS || period_fs > HPET_MAX_PERIOD_FS) kernel_panic("no HPET", period_fs, 0);
+  if (period_fs < FS_PER_NS || period_fs > HPET_MAX_PERIOD_FS)
+    kernel_panic("no HPET, which the machine option hpet=on gives", period_fs, 0);
   *(volatile u32*)HPET_CONFIGURATION |= HPET_RUN;
   clock_hpet_factor = ((u64)period_fs << 32) / FS_PER_NS;
   clock_from_hpet = true;
