@@ -260,8 +260,9 @@ static void moving_part(void) {
   start(&group, "self_woken", 0, self_woken_task, NULL);
   task_group_wait(&group);
   if (cpu_count() > 1) {
-    start(&group, "early_blocker", 0, early_blocker_task, NULL);
+    // In this order: the blocker spins with interrupts off, so nobody on its CPU could start the waker any more.
     start(&group, "early_waker", 1, early_waker_task, NULL);
+    start(&group, "early_blocker", 0, early_blocker_task, NULL);
     task_group_wait(&group);
   }
   close_phase(phase);
