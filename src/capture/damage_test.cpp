@@ -195,6 +195,7 @@ TEST(Damage, AbsurdLengthsAreRefused) {
       EXPECT_EQ(damage_of(header_for(kind, payload.size(), payload.size(), records), payload.view()), 1U);
     }
   }
+  EXPECT_EQ(damage_of(header_for(ChunkKind::kSamples, 0, 0, 0), {}), 1U);  // not even a site count
   // Site and frame counts inside the payload.
   for (const uint64_t count : {uint64_t{100}, uint64_t{1} << 20, uint64_t{1} << 40, ~uint64_t{0}}) {
     ByteWriter sites;

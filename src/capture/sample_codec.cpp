@@ -97,6 +97,7 @@ void SampleDecoder::resize_sites(size_t count) {
 
 Result<void> SampleDecoder::decode_sites(PayloadReader& in) {
   const uint64_t site_count = in.varint();
+  if (!in.ok()) return damaged("site count", 0, "cut short, or a number that does not fit");
   if (site_count > kMaxSitesPerChunk) return too_many("sites", site_count, kMaxSitesPerChunk);
   if (site_count > in.remaining() / kLeastSiteBytes)
     return damaged("site count", site_count, "more than the chunk has room for");
