@@ -1,0 +1,199 @@
+#include "analysis/profile_capture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+
+#include "analysis/collector.h"
+#include "analysis/naming.h"
+#include "analysis/stack_rules.h"
+#include "capture/legacy.h"
+
+namespace qperf::analysis {
+namespace {
+
+constexpr uint32_t kNotUsed = std::numeric_limits<uint32_t>::max();
+
+bool is_exact(const CaptureInput& input) { return !input.legacy && input.summary.header.mode == guest::Mode::kExact; }
+
+Result<profile::SampleFilter> make_filter(const CaptureRequest& request, const CaptureInput& input) {
+  const bool windowed = request.from || request.until;
+  if (windowed && input.legacy)
+    return Error{ErrorCode::kUsage, fmt::format("{}: captures of the older format have no clock: --from and --until need one "
+                                                "of the present format",
+                                                input.path)};
+  if (is_exact(input) && (windowed || !request.vcpus.all()))
+    return Error{ErrorCode::kUsage,
+                 fmt::format("{}: mode=exact counts all vCPUs together and without a clock: --cpu, --from and "
+                             "--until need mode=wall or mode=icount",
+                             input.path)};
+  if (request.until && *request.until <= request.from.value_or(0))
+    return Error{ErrorCode::kUsage,
+                 fmt::format("the window from {} until {} is empty: --until is exclusive and must be the larger",
+                             request.from.value_or(0), *request.until)};
+  profile::SampleFilter filter;
+  filter.vcpus = request.vcpus;
+  filter.window.domain =
+      !input.legacy && input.summary.header.mode == guest::Mode::kIcount ? profile::Domain::kInsns : profile::Domain::kWallNs;
+  filter.window.from = request.from.value_or(0);
+  filter.window.until = request.until;
+  return filter;
+}
+
+/// The address list of an older record: zeros and all ones were that recorder's "nothing".
+bool to_site(std::span<const GuestVa> addresses, capture::Site& site) {
+  site.frames.clear();
+  bool has_pc = false;
+  for (const GuestVa address : addresses) {
+    if (address.raw == 0 || address.raw == ~uint64_t{0}) continue;
+    if (has_pc)
+      site.frames.push_back(address);
+    else
+      site.pc = address;
+    has_pc = true;
+  }
+  return has_pc;
+}
+
+Result<void> collect_legacy(const CaptureInput& input, Collector& collector, CaptureProfile& result) {
+  capture::Site site;
+  const auto on_sample = [&](VcpuIndex vcpu, std::span<const GuestVa> addresses) -> Result<void> {
+    if (to_site(addresses, site))
+      collector.add_plain(vcpu, site);
+    else
+      ++result.tally.bad_records;
+    return {};
+  };
+  QPERF_ASSIGN_OR_RETURN(const auto summary, capture::read_legacy_capture(input.path, on_sample));
+  if (summary.cut) {
+    result.complete = false;
+    result.messages.push_back({Severity::kWarning, fmt::format("{}: the capture is incomplete: it ends inside a record; the {} "
+                                                               "samples before are whole",
+                                                               input.path, summary.samples)});
+  }
+  return {};
+}
+
+Result<void> collect(const CaptureInput& input, Collector& collector) {
+  capture::Handlers handlers;
+  if (is_exact(input)) {
+    handlers.counts = [&](std::span<const capture::BlockCount> counts) -> Result<void> {
+      for (const auto& count : counts)
+        collector.add_block(count.pc, profile::saturating_multiply(count.executions, count.block_insns));
+      return {};
+    };
+  } else {
+    handlers.samples = [&](const capture::SampleChunk& chunk) -> Result<void> {
+      collector.add(chunk);
+      return {};
+    };
+  }
+  QPERF_RETURN_IF_ERROR(capture::read_capture(input.path, handlers));
+  return {};
+}
+
+/// The distinct stacks after the rules, and what became of each raw one.
+struct RuledStacks {
+  LookupTable lookups;
+  profile::SequenceTable<uint32_t> stacks;  // of LookupId, leaf first
+  std::vector<profile::StackId> by_raw;
+  std::vector<StackRules::Outcome> outcomes;  // by raw stack
+};
+
+RuledStacks apply_rules(const Collector& collector, const ImageSet& images, const CaptureInput& input) {
+  RuledStacks ruled;
+  StackRules rules(images, input.legacy ? guest::kDefaultKernelRange : input.summary.header.kernel_range, ruled.lookups);
+  const auto& raw_stacks = collector.stacks();
+  const auto raw_at = [&](size_t id) { return RawStack::from_words(raw_stacks[profile::StackId{static_cast<uint32_t>(id)}]); };
+  for (size_t id = 0; id < raw_stacks.size(); ++id) rules.saw_executed(raw_at(id).era, raw_at(id).pc);
+  std::vector<LookupId> stack;
+  std::vector<uint32_t> words;
+  for (size_t id = 0; id < raw_stacks.size(); ++id) {
+    ruled.outcomes.push_back(rules.apply(raw_at(id), stack));
+    words.clear();
+    for (const LookupId lookup : stack) words.push_back(lookup.raw);
+    ruled.by_raw.push_back(ruled.stacks.intern(words));
+  }
+  return ruled;
+}
+
+void count_addresses(Tally& tally, std::span<const uint32_t> lookups, const std::vector<NamedLookup>& named, uint64_t samples) {
+  uint64_t modules = 0;
+  uint64_t unknown = 0;
+  for (const uint32_t lookup : lookups) {
+    modules += named[lookup].named == Named::kModule ? 1 : 0;
+    unknown += named[lookup].named == Named::kAddressOnly ? 1 : 0;
+  }
+  using profile::saturating_add;
+  using profile::saturating_multiply;
+  tally.addresses = saturating_add(tally.addresses, saturating_multiply(lookups.size(), samples));
+  tally.module_addresses = saturating_add(tally.module_addresses, saturating_multiply(modules, samples));
+  tally.unknown_addresses = saturating_add(tally.unknown_addresses, saturating_multiply(unknown, samples));
+}
+
+/// Exact counts have no stack: the innermost function at the block is the whole of it, as it is the leaf of a sample.
+enum class Depth : uint8_t { kWhole, kLeafOnly };
+
+profile::StackId name_stack(std::span<const uint32_t> lookups, const std::vector<NamedLookup>& named, Depth depth,
+                            profile::NamedStacks& names, std::vector<profile::FrameId>& frames) {
+  frames.clear();
+  for (const uint32_t lookup : lookups) frames.insert(frames.end(), named[lookup].frames.begin(), named[lookup].frames.end());
+  if (depth == Depth::kLeafOnly) frames.resize(1);
+  std::ranges::reverse(frames);
+  return names.stacks.intern(frames);
+}
+
+void sum_by_name(const Collector& collector, const RuledStacks& ruled, const std::vector<NamedLookup>& named, Depth depth,
+                 profile::NamedStacks& names, CaptureProfile& result) {
+  std::vector<profile::StackId> named_ids(ruled.stacks.size(), profile::StackId{kNotUsed});
+  std::vector<profile::FrameId> frames;
+  Tally& tally = result.tally;
+  for (const auto& row : collector.weights().rows()) {
+    const profile::StackId ruled_id = ruled.by_raw[row.stack.raw];
+    profile::StackId& named_id = named_ids[ruled_id.raw];
+    if (named_id.raw == kNotUsed) named_id = name_stack(ruled.stacks[ruled_id], named, depth, names, frames);
+    result.weights[result.weights.row_of(row.vcpu, named_id)].add(row.weight, row.samples);
+
+    const auto stop = static_cast<size_t>(RawStack::from_words(collector.stacks()[row.stack]).stop);
+    if (stop < tally.walks_by_stop.size()) tally.walks_by_stop[stop] += row.samples;
+    const StackRules::Outcome& outcome = ruled.outcomes[row.stack.raw];
+    if (outcome.roots_dropped != 0 || stop == static_cast<size_t>(capture::StopReason::kBadReturnAddress))
+      tally.walks_with_dropped_roots += row.samples;
+    if (outcome.caller_restored) tally.walks_with_restored_caller += row.samples;
+    count_addresses(tally, ruled.stacks[ruled_id], named, row.samples);
+  }
+  result.timeline = collector.timeline().renamed([&](profile::StackId raw) { return named_ids[ruled.by_raw[raw.raw].raw]; });
+  tally.samples = result.weights.total_samples();
+  tally.weight = result.weights.total_weight();
+  tally.distinct_stacks = result.weights.rows().size();
+  tally.distinct_addresses = ruled.lookups.all().size();
+}
+
+}  // namespace
+
+Result<CaptureProfile> profile_capture(const CaptureRequest& request, profile::NamedStacks& names) {
+  CaptureProfile result;
+  QPERF_ASSIGN_OR_RETURN(result.input, survey_capture(request.path));
+  const CaptureInput& input = result.input;
+  QPERF_ASSIGN_OR_RETURN(const profile::SampleFilter filter, make_filter(request, input));
+  QPERF_ASSIGN_OR_RETURN(const ImageSet images, ImageSet::open(request.elfs, input, request.mismatch, result.messages));
+
+  Collector collector(images, filter,
+                      request.order == Order::kTimeline ? Collector::KeepOrder::kYes : Collector::KeepOrder::kNo);
+  QPERF_RETURN_IF_ERROR(input.legacy ? collect_legacy(input, collector, result) : collect(input, collector));
+  result.tally.samples_in_file = collector.seen().samples;
+  result.tally.weight_in_file = collector.seen().weight;
+  result.tally.bad_records += collector.seen().bad_sites;
+
+  const RuledStacks ruled = apply_rules(collector, images, input);
+  QPERF_ASSIGN_OR_RETURN(const auto named, name_lookups(images, ruled.lookups.all(), names.frames));
+  sum_by_name(collector, ruled, named, is_exact(input) ? Depth::kLeafOnly : Depth::kWhole, names, result);
+  const auto& trailer = input.summary.trailer;
+  if (!input.legacy && !input.summary.integrity.whole()) result.complete = false;
+  if (trailer && trailer->reason == capture::EndReason::kWriteError) result.complete = false;
+  return result;
+}
+
+}  // namespace qperf::analysis

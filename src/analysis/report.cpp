@@ -1,0 +1,209 @@
+#include "analysis/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "analysis/units.h"
+#include "base/printable.h"
+
+namespace qperf::analysis {
+namespace {
+
+using capture::StopReason;
+
+std::string share(uint64_t part, uint64_t whole) {
+  if (whole == 0) return "0 %";
+  return fmt::format("{:.2f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+/// Sums over the vCPUs of the last ledger.
+struct Totals {
+  capture::Ticks ticks;
+  uint64_t dropped_queue_full = 0;
+  uint64_t dropped_writer = 0;
+};
+
+Totals sum(const capture::Ledger& ledger) {
+  Totals totals;
+  for (const auto& vcpu : ledger.vcpus) {
+    totals.ticks.issued += vcpu.ticks.issued;
+    totals.ticks.kernel += vcpu.ticks.kernel;
+    totals.ticks.user += vcpu.ticks.user;
+    totals.ticks.idle += vcpu.ticks.idle;
+    totals.ticks.other_privileged += vcpu.ticks.other_privileged;
+    totals.ticks.lost += vcpu.ticks.lost;
+    totals.ticks.unknown_idle += vcpu.ticks.unknown_idle;
+    totals.dropped_queue_full += vcpu.dropped_queue_full;
+    totals.dropped_writer += vcpu.dropped_writer;
+  }
+  return totals;
+}
+
+std::string describe_ticks(const capture::Ticks& ticks, bool idle_known) {
+  std::string text = fmt::format(
+      "ticks of all vCPUs: {} = kernel {}, [user] {}, [idle] {}, [other-privileged] {}, [lost] {}", ticks.issued, ticks.kernel,
+      ticks.user, idle_known ? fmt::format("{}", ticks.idle) : std::string("unknown"), ticks.other_privileged, ticks.lost);
+  if (ticks.unknown_idle != 0) text += fmt::format(", [idle or waiting] {}", ticks.unknown_idle);
+  return text;
+}
+
+uint64_t truncated_walks(const Tally& tally) {
+  uint64_t walks = 0;
+  for (size_t i = 0; i < tally.walks_by_stop.size(); ++i)
+    if (capture::is_truncated(static_cast<StopReason>(i))) walks += tally.walks_by_stop[i];
+  return walks;
+}
+
+uint64_t walks(const Tally& tally, StopReason reason) { return tally.walks_by_stop[static_cast<size_t>(reason)]; }
+
+/// The recorder's arguments without those that name this run's own files.
+std::string comparable(std::string_view arguments) {
+  std::string kept;
+  while (!arguments.empty()) {
+    const size_t end = std::min(arguments.find(','), arguments.size());
+    const std::string_view argument = arguments.substr(0, end);
+    if (!argument.starts_with("out=") && !argument.starts_with("control=")) {
+      if (!kept.empty()) kept += ',';
+      kept += argument;
+    }
+    arguments.remove_prefix(std::min(end + 1, arguments.size()));
+  }
+  return printable(kept);
+}
+
+void warn_of_damage(const CaptureProfile& profile, Messages& messages) {
+  const capture::Integrity& integrity = profile.input.summary.integrity;
+  if (profile.input.legacy || integrity.whole()) return;
+  std::string text = fmt::format("{}: the capture is incomplete", profile.input.path);
+  if (!integrity.finished) text += ", it was never finished (was QEMU killed?)";
+  if (integrity.cut) text += ", it ends inside a chunk";
+  if (integrity.damaged_chunks != 0) text += fmt::format(", {} damaged chunks", integrity.damaged_chunks);
+  if (integrity.missing_chunks != 0) text += fmt::format(", {} missing chunks", integrity.missing_chunks);
+  if (integrity.skipped_bytes != 0) text += fmt::format(", {} bytes that belong to no chunk", integrity.skipped_bytes);
+  if (!integrity.first_damage.empty()) text += fmt::format(" (first: {})", printable(integrity.first_damage));
+  messages.push_back({Severity::kWarning, text + "; what is whole is shown"});
+}
+
+void warn_of_losses(const CaptureProfile& profile, Messages& messages) {
+  const auto& summary = profile.input.summary;
+  if (summary.trailer && summary.trailer->reason == capture::EndReason::kWriteError)
+    messages.push_back(
+        {Severity::kWarning, fmt::format("{}: the capture is incomplete: writing it failed while the guest ran on "
+                                         "(disk full?)",
+                                         profile.input.path)});
+  if (!summary.last_ledger) return;
+  const Totals totals = sum(*summary.last_ledger);
+  const uint64_t dropped = profile::saturating_add(totals.dropped_queue_full, totals.dropped_writer);
+  if (dropped != 0)
+    messages.push_back(
+        {Severity::kWarning, fmt::format("{} samples were dropped while recording ({} queue full, {} not written): a "
+                                         "larger queue= or a lower rate keeps them",
+                                         dropped, totals.dropped_queue_full, totals.dropped_writer)});
+  if (summary.last_ledger->blocks_without_slot != 0)
+    messages.push_back({Severity::kWarning, fmt::format("{} blocks were not counted: the recorder's block table was full",
+                                                        summary.last_ledger->blocks_without_slot)});
+}
+
+void warn_of_stacks(const CaptureProfile& profile, Messages& messages) {
+  const Tally& tally = profile.tally;
+  const uint64_t without = walks(tally, StopReason::kNoFramePointer);
+  if (tally.samples != 0 && without > tally.samples / 2)
+    messages.push_back(
+        {Severity::kWarning,
+         fmt::format("no frame pointers: {} of {} walks found none, so that callers are missing and only leaves (and "
+                     "callers still in the link register) are right. Distribution kernels for loongarch64 and x86_64 "
+                     "keep no frame pointers; build the kernel with them (-fno-omit-frame-pointer) to get stacks",
+                     without, tally.samples)});
+  if (const uint64_t truncated = truncated_walks(tally); truncated != 0)
+    messages.push_back(
+        {Severity::kWarning, fmt::format("{} of {} walks are truncated: their roots are missing (max_frames= and "
+                                         "max_stack_bytes= set the bounds)",
+                                         truncated, tally.samples)});
+  if (tally.unknown_addresses > tally.addresses / 100)
+    messages.push_back(
+        {Severity::kWarning, fmt::format("{} of the addresses have no name", share(tally.unknown_addresses, tally.addresses))});
+}
+
+}  // namespace
+
+std::vector<std::string> report_lines(const CaptureProfile& profile) {
+  const CaptureInput& input = profile.input;
+  const Tally& tally = profile.tally;
+  const capture::Header& header = input.summary.header;
+  std::vector<std::string> lines;
+  if (input.legacy) {
+    lines.push_back(fmt::format("{}: {}", input.path, describe_mode(input)));
+  } else {
+    std::string head = fmt::format("{}: {}, {}, {} vCPU{}", input.path, guest::info(header.target).name, describe_mode(input),
+                                   header.vcpus, header.vcpus == 1 ? "" : "s");
+    if (input.summary.trailer) head += fmt::format(", {:.3f} s", static_cast<double>(input.summary.trailer->end_wall_ns) / 1e9);
+    lines.push_back(std::move(head));
+  }
+  const auto unit = weight_unit(input);
+  const bool exact = unit == WeightUnit::kInstructions;
+  const std::string_view things = exact ? "block counts" : "samples";
+  std::string selected = fmt::format("selected: {} of {} {}", tally.samples, tally.samples_in_file, things);
+  if (unit != WeightUnit::kSamples)
+    selected += fmt::format(", {} of {} {}", tally.weight, tally.weight_in_file, unit_name(unit));
+  selected += fmt::format("; {} distinct {}", tally.distinct_stacks, exact ? "functions" : "stacks");
+  lines.push_back(std::move(selected));
+  if (tally.bad_records != 0) lines.push_back(fmt::format("not counted: {} records without an address", tally.bad_records));
+  if (input.summary.last_ledger) {
+    const Totals totals = sum(*input.summary.last_ledger);
+    if (unit == WeightUnit::kTicks) lines.push_back(describe_ticks(totals.ticks, header.idle_known));
+    if (!exact)
+      lines.push_back(fmt::format("dropped while recording: {} samples (queue full {}, not written {})",
+                                  profile::saturating_add(totals.dropped_queue_full, totals.dropped_writer),
+                                  totals.dropped_queue_full, totals.dropped_writer));
+    if (input.summary.last_ledger->stopped_ns != 0)
+      lines.push_back(
+          fmt::format("sampling was stopped for {:.3f} s", static_cast<double>(input.summary.last_ledger->stopped_ns) / 1e9));
+  }
+  if (!exact)
+    lines.push_back(
+        fmt::format("walks: {} truncated, {} root-dropped, {} ended at an interrupt frame, {} without frame pointer; {} "
+                    "callers restored from the link register",
+                    truncated_walks(tally), tally.walks_with_dropped_roots, walks(tally, StopReason::kInterruptFrame),
+                    walks(tally, StopReason::kNoFramePointer), tally.walks_with_restored_caller));
+  lines.push_back(fmt::format("addresses: {} distinct; unknown {}, in modules {}", tally.distinct_addresses,
+                              share(tally.unknown_addresses, tally.addresses), share(tally.module_addresses, tally.addresses)));
+  return lines;
+}
+
+Messages weaknesses(const CaptureProfile& profile) {
+  Messages messages;
+  warn_of_damage(profile, messages);
+  warn_of_losses(profile, messages);
+  warn_of_stacks(profile, messages);
+  if (profile.tally.samples == 0)
+    messages.push_back({Severity::kWarning, profile.tally.samples_in_file == 0
+                                                ? fmt::format("{}: the capture has no samples", profile.input.path)
+                                                : fmt::format("{}: the selection is empty: none of {} samples is in it",
+                                                              profile.input.path, profile.tally.samples_in_file)});
+  return messages;
+}
+
+Messages differences_between(const CaptureInput& before, const CaptureInput& after) {
+  Messages messages;
+  if (before.legacy || after.legacy) return messages;
+  const capture::Header& old_header = before.summary.header;
+  const capture::Header& new_header = after.summary.header;
+  if (old_header.target != new_header.target)
+    messages.push_back(
+        {Severity::kWarning, fmt::format("different machines are compared: {} before, {} after",
+                                         guest::info(old_header.target).name, guest::info(new_header.target).name)});
+  if (old_header.vcpus != new_header.vcpus)
+    messages.push_back({Severity::kWarning, fmt::format("different numbers of vCPUs are compared: {} before, {} after",
+                                                        old_header.vcpus, new_header.vcpus)});
+  const std::string old_arguments = comparable(old_header.plugin_arguments);
+  const std::string new_arguments = comparable(new_header.plugin_arguments);
+  if (old_arguments != new_arguments)
+    messages.push_back(
+        {Severity::kWarning, fmt::format("the captures were made with different arguments: '{}' before, '{}' after",
+                                         old_arguments, new_arguments)});
+  return messages;
+}
+
+}  // namespace qperf::analysis

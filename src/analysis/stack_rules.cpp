@@ -1,0 +1,93 @@
+#include "analysis/stack_rules.h"
+
+namespace qperf::analysis {
+namespace {
+
+constexpr unsigned kPageShift = 12;
+
+}  // namespace
+
+StackRules::Facts& StackRules::facts(uint32_t era, GuestVa address) {
+  const auto [position, added] = facts_[era].try_emplace(address.raw);
+  if (added) position.value().place = images_.place(era, address);
+  return position.value();
+}
+
+void StackRules::saw_executed(uint32_t era, GuestVa pc) {
+  if (!facts(era, pc).place) executed_pages_.insert(pc.raw >> kPageShift);
+}
+
+bool StackRules::follows_call(uint32_t era, GuestVa address) {
+  Facts& known = facts(era, address);
+  if (!known.follows_call) known.follows_call = known.place && images_[known.place->image].follows_call(known.place->address);
+  return *known.follows_call;
+}
+
+bool StackRules::can_be_returned_to(uint32_t era, GuestVa address) {
+  const bool after_call = follows_call(era, address);
+  Facts& known = facts(era, address);
+  if (known.can_be_returned_to) return *known.can_be_returned_to;
+  if (!known.place) {
+    known.can_be_returned_to = executed_pages_.contains(address.raw >> kPageShift);
+  } else if (after_call) {
+    known.can_be_returned_to = true;
+  } else {
+    // Entry code puts the address of a label where a call would put its return address (ret_from_fork, ret_from_exception).
+    known.can_be_returned_to = images_[known.place->image].function_start(known.place->address) == known.place->address;
+  }
+  return *known.can_be_returned_to;
+}
+
+bool StackRules::caller_is_in_link(const RawStack& raw) {
+  if (!raw.link || !kernel_range_.contains(*raw.link)) return false;
+  Facts& known = facts(raw.era, raw.pc);
+  if (!known.place) return false;
+  const PlacedAddress place = *known.place;
+  const symbols::Image& image = images_[place.image];
+  if (!known.return_address) known.return_address = image.return_address_at(place.address);
+  switch (*known.return_address) {
+    case symbols::ReturnAddressAt::kSaved: return false;
+    case symbols::ReturnAddressAt::kLinkRegister:
+      // The frame pointer still is the caller's, so the walk began one function too far up. Equal to frames[0] is recursion.
+      return can_be_returned_to(raw.era, *raw.link);
+    case symbols::ReturnAddressAt::kUnknown: break;
+  }
+  // Assembly without CFI. A function that has saved the link and called on finds its own address in it; one that has saved it
+  // and called nobody yet finds what the first frame says too. Anything else came from the caller.
+  if (!follows_call(raw.era, *raw.link)) return false;
+  if (!raw.frames.empty() && raw.frames.front() == raw.link->raw) return false;
+  const PlacedAddress caller = *facts(raw.era, *raw.link).place;
+  if (caller.image != place.image) return true;
+  const auto own_start = image.function_start(place.address);
+  return own_start && image.function_start(caller.address) != own_start;
+}
+
+LookupId StackRules::lookup(uint32_t era, GuestVa address, Reached reached) {
+  Facts& known = facts(era, address);
+  std::optional<LookupId>& id = reached == Reached::kExecuted ? known.as_executed : known.as_returned_to;
+  if (id) return *id;
+  // An address that follows no call was interrupted there or put there by entry code: it names itself.
+  if (reached == Reached::kReturnedTo && known.place && !follows_call(era, address)) reached = Reached::kExecuted;
+  const Home home = known.place ? Home::kImage : kernel_range_.contains(address) ? Home::kModule : Home::kOutside;
+  const PlacedAddress place = known.place.value_or(PlacedAddress{.image = 0, .address = address});
+  id = lookups_.intern({.home = home, .reached = reached, .image = place.image, .address = place.address});
+  return *id;
+}
+
+StackRules::Outcome StackRules::apply(const RawStack& raw, std::vector<LookupId>& stack) {
+  Outcome outcome;
+  stack.clear();
+  stack.push_back(lookup(raw.era, raw.pc, Reached::kExecuted));
+  if (caller_is_in_link(raw)) {
+    stack.push_back(lookup(raw.era, *raw.link, Reached::kReturnedTo));
+    outcome.caller_restored = true;
+  }
+  size_t kept = raw.frames.size();
+  if (!capture::is_truncated(raw.stop))  // a truncated walk did not reach its root
+    while (kept > 0 && !can_be_returned_to(raw.era, GuestVa{raw.frames[kept - 1]})) --kept;
+  outcome.roots_dropped = static_cast<uint32_t>(raw.frames.size() - kept);
+  for (const uint64_t frame : raw.frames.first(kept)) stack.push_back(lookup(raw.era, GuestVa{frame}, Reached::kReturnedTo));
+  return outcome;
+}
+
+}  // namespace qperf::analysis

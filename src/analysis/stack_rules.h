@@ -1,0 +1,59 @@
+#pragma once
+
+#include <tsl/robin_map.h>
+#include <tsl/robin_set.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analysis/collector.h"
+#include "analysis/image_set.h"
+#include "analysis/lookups.h"
+#include "base/types.h"
+
+namespace qperf::analysis {
+
+/// Turns what the recorder saw into what the stack was: puts back the caller that only the link register knows, and takes away
+/// roots that are no return addresses. Every question about an address is asked once.
+class StackRules {
+ public:
+  StackRules(const ImageSet& images, GuestRange kernel_range, LookupTable& lookups)
+      : images_(images), kernel_range_(kernel_range), lookups_(lookups), facts_(images.eras()) {}
+
+  /// Code outside the ELFs is known by having been executed: announce each pc before the first apply().
+  void saw_executed(uint32_t era, GuestVa pc);
+
+  struct Outcome {
+    bool caller_restored = false;
+    uint32_t roots_dropped = 0;
+  };
+
+  /// Fills `stack`, leaf first: the pc's lookup, then the callers'.
+  Outcome apply(const RawStack& raw, std::vector<LookupId>& stack);
+
+ private:
+  /// What is known about a run-time address in one era.
+  struct Facts {
+    std::optional<PlacedAddress> place;
+    std::optional<bool> can_be_returned_to;
+    std::optional<bool> follows_call;
+    std::optional<symbols::ReturnAddressAt> return_address;
+    std::optional<LookupId> as_executed;
+    std::optional<LookupId> as_returned_to;
+  };
+
+  Facts& facts(uint32_t era, GuestVa address);
+  bool follows_call(uint32_t era, GuestVa address);
+  bool can_be_returned_to(uint32_t era, GuestVa address);
+  bool caller_is_in_link(const RawStack& raw);
+  LookupId lookup(uint32_t era, GuestVa address, Reached reached);
+
+  const ImageSet& images_;
+  GuestRange kernel_range_;
+  LookupTable& lookups_;
+  std::vector<tsl::robin_map<uint64_t, Facts, profile::MixedHash>> facts_;  // by era
+  tsl::robin_set<uint64_t, profile::MixedHash> executed_pages_;             // of code outside the ELFs
+};
+
+}  // namespace qperf::analysis

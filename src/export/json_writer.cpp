@@ -1,0 +1,53 @@
+#include "export/json_writer.h"
+
+#include <fmt/format.h>
+
+#include "base/printable.h"
+
+namespace qperf::exporter {
+
+void JsonWriter::separate() {
+  if (!first_ && !after_key_) sink_.write(",");
+  if (line_break_ && !after_key_) sink_.write("\n");
+  if (!after_key_) line_break_ = false;
+  first_ = false;
+  after_key_ = false;
+}
+
+void JsonWriter::open(char bracket) {
+  separate();
+  sink_.write(std::string_view(&bracket, 1));
+  first_ = true;
+}
+
+void JsonWriter::close(char bracket) {
+  sink_.write(std::string_view(&bracket, 1));
+  first_ = false;
+}
+
+void JsonWriter::key(std::string_view name) {
+  separate();
+  sink_.write("\"");
+  sink_.write(name);
+  sink_.write("\":");
+  after_key_ = true;
+}
+
+void JsonWriter::string(std::string_view text) {
+  separate();
+  std::string out = "\"";
+  for (const char c : printable(text)) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  out += '"';
+  sink_.write(out);
+}
+
+void JsonWriter::number(uint64_t value) {
+  separate();
+  const fmt::format_int text(value);
+  sink_.write(std::string_view(text.data(), text.size()));
+}
+
+}  // namespace qperf::exporter

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/elf_argument.h"
+#include "analysis/image_set.h"
+#include "base/result.h"
+#include "profile/filter.h"
+
+namespace qperf::tools {
+
+enum class Format : uint8_t { kFolded, kSpeedscope };
+
+/// The command line of qperf-analyzer, checked as far as that goes without opening a file.
+struct Options {
+  std::string capture;
+  std::string output;  // "-": stdout
+  std::vector<analysis::ElfArgument> elfs;
+  Format format = Format::kFolded;
+  profile::VcpuSet vcpus;
+  std::optional<uint64_t> from;
+  std::optional<uint64_t> until;
+  bool group_by_cpu = false;
+  bool split_by_cpu = false;
+  std::optional<std::string> baseline;
+  std::vector<analysis::ElfArgument> baseline_elfs;
+  analysis::Mismatch mismatch = analysis::Mismatch::kRefuse;
+  std::optional<std::string> only_print;  // the help or the version: print it and be done
+};
+
+/// Parses and checks; every failure is a usage error.
+[[nodiscard]] Result<Options> parse_options(int argc, const char* const* argv);
+
+}  // namespace qperf::tools

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "options.h"
+#include "profiles.h"
+
+namespace qperf::tools {
+
+/// Refuses an OUTPUT that is one of the inputs.
+[[nodiscard]] Result<void> check_output_is_no_input(const Options& options);
+
+/// Writes OUTPUT and, if asked for, a file for each vCPU. All are put in place at the end: an error before leaves none.
+[[nodiscard]] Result<void> write_outputs(const Options& options, const Profiles& profiles);
+
+/// `out.folded` and 3: `out.cpu3.folded`.
+[[nodiscard]] std::string split_path(const std::string& output, VcpuIndex vcpu);
+
+}  // namespace qperf::tools
