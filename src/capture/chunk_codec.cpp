@@ -1,6 +1,6 @@
 #include "capture/chunk_codec.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "base/checksum.h"
 #include "capture/limits.h"

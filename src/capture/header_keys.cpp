@@ -1,6 +1,6 @@
 #include "capture/header_keys.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <concepts>
 #include <limits>

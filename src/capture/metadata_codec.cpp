@@ -1,6 +1,6 @@
 #include "capture/metadata_codec.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>

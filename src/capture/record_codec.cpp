@@ -1,6 +1,6 @@
 #include "capture/record_codec.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 

@@ -1,6 +1,6 @@
 #include "capture/sample_codec.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <iterator>
 

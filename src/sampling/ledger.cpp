@@ -1,6 +1,6 @@
 #include "sampling/ledger.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "sampling/options.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <vector>

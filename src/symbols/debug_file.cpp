@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace qperf::symbols {
 namespace {

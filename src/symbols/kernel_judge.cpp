@@ -1,7 +1,7 @@
 // Compares the names and lines of random addresses in a real kernel with binutils' addr2line and LLVM's symbolizer.
 //   symbols_kernel_judge VMLINUX [ADDRESSES]
 // Exit code 0: they agree at 99.5 % of the addresses or more; 1: they do not; 77: no kernel or no judge to compare with.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>

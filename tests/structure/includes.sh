@@ -32,4 +32,6 @@ fence 'glib' plugin
 fence 'CLI/' tools
 fence 'xxhash' base
 fence 'zstd' capture
+# <fmt/core.h> is what others include: src/base/formatting.cpp says why.
+fence 'fmt/format' base
 exit "$status"
