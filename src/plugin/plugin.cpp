@@ -38,6 +38,14 @@ void on_outside_alarm(unsigned vcpu, void* pc) noexcept {
   g_plugin->sampler->outside_alarm(VcpuIndex{vcpu}, GuestVa{reinterpret_cast<uintptr_t>(pc)}, g_plugin->cpus[vcpu]);
 }
 
+void on_shared_kernel_block(unsigned, void* block) noexcept {
+  g_plugin->sampler->shared_kernel_block(*static_cast<const sampling::Block*>(block), g_plugin->cpus[0]);
+}
+
+void on_shared_outside_block(unsigned, void* pc) noexcept {
+  g_plugin->sampler->shared_outside_block(GuestVa{reinterpret_cast<uintptr_t>(pc)}, g_plugin->cpus[0]);
+}
+
 void offer_text(sampling::Block& block, const qemu_plugin_tb* tb, size_t insns) noexcept {
   if (!g_plugin->sampler->wants_text()) return;
   std::array<std::byte, sampling::FingerprintQueue::kMaxBytes> bytes;
@@ -53,6 +61,10 @@ void instrument_kernel(qemu_plugin_tb* tb, GuestVa pc) noexcept {
   const Scoreboard& scoreboard = *g_plugin->scoreboard;
   sampling::Block* const block = g_plugin->sampler->block_translated(pc, static_cast<uint32_t>(insns));
   if (block != nullptr) offer_text(*block, tb, insns);
+  if (g_plugin->sampler->vcpus_share_code()) {
+    if (block != nullptr) qemu_plugin_register_vcpu_tb_exec_cb(tb, on_shared_kernel_block, QEMU_PLUGIN_CB_R_REGS, block);
+    return;
+  }
   // Callbacks and inline operations run in the order they are registered here.
   switch (g_plugin->sampler->options().mode) {
     case guest::Mode::kExact:
@@ -78,7 +90,11 @@ void on_translated(qemu_plugin_tb* tb) {
   const GuestVa pc{qemu_plugin_tb_vaddr(tb)};
   if (g_plugin->sampler->options().kernel_range.contains(pc)) {
     instrument_kernel(tb, pc);
-  } else if (g_plugin->sampler->options().mode == guest::Mode::kWall) {
+  } else if (g_plugin->sampler->options().mode != guest::Mode::kWall) {
+    return;
+  } else if (g_plugin->sampler->vcpus_share_code()) {
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, on_shared_outside_block, QEMU_PLUGIN_CB_R_REGS, reinterpret_cast<void*>(pc.raw));
+  } else {
     qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, on_outside_alarm, QEMU_PLUGIN_CB_R_REGS, QEMU_PLUGIN_COND_NE,
                                               g_plugin->scoreboard->due(), 0, reinterpret_cast<void*>(pc.raw));
   }

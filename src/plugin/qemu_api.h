@@ -63,6 +63,8 @@ uint64_t qemu_plugin_tb_vaddr(const qemu_plugin_tb* tb);
 qemu_plugin_insn* qemu_plugin_tb_get_insn(const qemu_plugin_tb* tb, size_t index);
 size_t qemu_plugin_insn_data(const qemu_plugin_insn* insn, void* destination, size_t size_bytes);
 
+void qemu_plugin_register_vcpu_tb_exec_cb(qemu_plugin_tb* tb, qemu_plugin_vcpu_udata_cb_t callback, qemu_plugin_cb_flags flags,
+                                          void* userdata);
 void qemu_plugin_register_vcpu_tb_exec_cond_cb(qemu_plugin_tb* tb, qemu_plugin_vcpu_udata_cb_t callback,
                                                qemu_plugin_cb_flags flags, qemu_plugin_cond condition, qemu_plugin_u64 entry,
                                                uint64_t immediate, void* userdata);

@@ -156,6 +156,29 @@ void Sampler::outside_alarm(VcpuIndex vcpu, GuestVa pc, GuestCpu& cpu) noexcept 
   }
 }
 
+void Sampler::shared_kernel_block(const Block& block, GuestCpu& cpu) noexcept {
+  constexpr VcpuIndex kAll{0};
+  // Relaxed throughout: one thread runs all blocks; only the writer reads along.
+  if (options_.mode == guest::Mode::kExact) {
+    const std::atomic_ref executions(words_.executions(kAll)[blocks_.index_of(block)]);
+    executions.store(executions.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    return;
+  }
+  Words& words = words_.words(kAll);
+  const std::atomic_ref insns(words.insns);
+  const uint64_t through_block = insns.load(std::memory_order_relaxed) + block.insns.load(std::memory_order_relaxed);
+  insns.store(through_block, std::memory_order_relaxed);
+  const bool alarm = options_.mode == guest::Mode::kIcount
+                         ? through_block >= alarm_insns_
+                         : std::atomic_ref(words.due).load(std::memory_order_relaxed) != 0;
+  if (alarm) kernel_alarm(kAll, &block, cpu);
+}
+
+void Sampler::shared_outside_block(GuestVa pc, GuestCpu& cpu) noexcept {
+  constexpr VcpuIndex kAll{0};
+  if (std::atomic_ref(words_.words(kAll).due).load(std::memory_order_relaxed) != 0) outside_alarm(kAll, pc, cpu);
+}
+
 void Sampler::vcpu_idle(VcpuIndex vcpu) noexcept {
   if (options_.mode != guest::Mode::kWall || threading() == Threading::kOne) return;
   Vcpu& state = vcpus_[vcpu.raw];

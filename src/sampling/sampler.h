@@ -46,6 +46,9 @@ class Sampler {
   void kernel_alarm(VcpuIndex vcpu, const Block* block, GuestCpu& cpu) noexcept;
   /// The alarm went off in a block outside the kernel range.
   void outside_alarm(VcpuIndex vcpu, GuestVa pc, GuestCpu& cpu) noexcept;
+  /// For vcpus_share_code(): does at the start of a block, in a call, what generated code does inline elsewhere.
+  void shared_kernel_block(const Block& block, GuestCpu& cpu) noexcept;
+  void shared_outside_block(GuestVa pc, GuestCpu& cpu) noexcept;
   void vcpu_idle(VcpuIndex vcpu) noexcept;
   void vcpu_resume(VcpuIndex vcpu) noexcept;
 
@@ -61,6 +64,11 @@ class Sampler {
   void set_enabled(bool enabled) noexcept { enabled_.store(enabled, std::memory_order_relaxed); }
   void set_threading(Threading threading) noexcept { threading_.store(threading, std::memory_order_relaxed); }
   [[nodiscard]] Threading threading() const noexcept { return threading_.load(std::memory_order_relaxed); }
+
+  /// True where several vCPUs run in one thread. QEMU (10.0.2 and 11.1.3 seen) then builds the index of the vCPU that translates
+  /// into the code that all of them run, and for an index above 0 the inline operations even spoil a constant of the guest's
+  /// code. So no inline operation and no index of a callback may be used: everything is counted for vCPU 0.
+  [[nodiscard]] bool vcpus_share_code() const noexcept { return threading() == Threading::kOne && max_vcpus_ > 1; }
 
   [[nodiscard]] uint32_t max_vcpus() const noexcept { return max_vcpus_; }
   [[nodiscard]] Vcpu& vcpu(VcpuIndex vcpu) noexcept { return vcpus_[vcpu.raw]; }

@@ -10,8 +10,11 @@
 namespace qperf::sampling {
 namespace {
 
-constexpr const char* kOneThreadNote =
-    "qperf: all vCPUs share one thread (icount or thread=single): QEMU reports no idle time then, so it is recorded as unknown";
+void report_one_thread(uint32_t max_vcpus) {
+  report("qperf: vCPUs share one thread (icount or thread=single): QEMU reports no idle time then, it is recorded as unknown");
+  if (max_vcpus > 1)
+    report("qperf: vCPUs that share one thread cannot be told apart: everything is recorded as vCPU 0, at a call a block");
+}
 
 std::string absolute(const std::string& path) {
   char* const resolved = realpath(path.c_str(), nullptr);
@@ -66,7 +69,7 @@ Result<std::unique_ptr<Session>> Session::create(const Options& options, const H
   QPERF_RETURN_IF_ERROR(session->recorder_.open(header));
   if (facts.one_thread) {
     session->sampler_.set_threading(Threading::kOne);
-    report(kOneThreadNote);
+    report_one_thread(facts.max_vcpus);
   }
   return session;
 }
@@ -82,11 +85,11 @@ void Session::vcpu_online(VcpuIndex vcpu, int thread_id) {
   ++vcpus_online_;
   if (first_thread_id_ == 0) {
     first_thread_id_ = thread_id;
-  } else if (thread_id == first_thread_id_ && sampler_.threading() == Threading::kPerVcpu &&
-             sampler_.options().mode == guest::Mode::kWall) {
+  } else if (thread_id == first_thread_id_ && sampler_.threading() == Threading::kPerVcpu) {
+    // Not on the command line, so from a configuration file. No vCPU has run yet: all are initialised before.
     sampler_.set_threading(Threading::kOne);
     recorder_.idle_is_unknown();
-    report(kOneThreadNote);
+    report_one_thread(sampler_.max_vcpus());
   }
   if (vcpus_online_ == vcpus_at_start_) ticker_.begin();
 }

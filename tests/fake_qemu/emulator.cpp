@@ -39,6 +39,7 @@ struct Operation {
   void* userdata;
 };
 
+constexpr int kConditionAlways = 1;
 constexpr int kConditionNotEqual = 3;
 constexpr int kConditionGreaterOrEqual = 7;
 
@@ -133,6 +134,9 @@ EXPORT size_t qemu_plugin_insn_data(const qemu_plugin_insn* insn, void* destinat
 EXPORT void qemu_plugin_register_vcpu_tb_exec_cond_cb(qemu_plugin_tb* tb, VcpuUserdataCallback callback, int, int condition,
                                                       qemu_plugin_u64 entry, uint64_t immediate, void* userdata) {
   tb->operations.push_back({true, condition, entry, immediate, callback, userdata});
+}
+EXPORT void qemu_plugin_register_vcpu_tb_exec_cb(qemu_plugin_tb* tb, VcpuUserdataCallback callback, int, void* userdata) {
+  tb->operations.push_back({true, kConditionAlways, {}, 0, callback, userdata});
 }
 EXPORT void qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(qemu_plugin_tb* tb, int, qemu_plugin_u64 entry,
                                                               uint64_t immediate) {
@@ -284,6 +288,10 @@ void Emulator::translate(uint64_t pc, size_t insns) {
 
 void Emulator::run(unsigned vcpu, uint64_t pc, size_t insns) {
   for (const auto& operation : translation({pc, insns}).operations) {
+    if (operation.condition == kConditionAlways) {
+      operation.callback(vcpu, operation.userdata);
+      continue;
+    }
     uint64_t& word = operation.entry.score->elements[vcpu][operation.entry.offset / 8];
     const std::atomic_ref entry(word);
     const uint64_t value = entry.load(std::memory_order_relaxed);

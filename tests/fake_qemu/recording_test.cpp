@@ -209,7 +209,8 @@ TEST_F(RecordingTest, VcpusOfOneThreadAreSeenAndIdleIsUnknown) {
   emulator.init_vcpu(0);
   emulator.init_vcpu(1);
   EXPECT_NE(::testing::internal::GetCapturedStderr().find("share one thread"), std::string::npos);
-  for (const auto end = std::chrono::steady_clock::now() + 1500ms; std::chrono::steady_clock::now() < end;) {
+  uint64_t blocks = 0;
+  for (const auto end = std::chrono::steady_clock::now() + 1500ms; std::chrono::steady_clock::now() < end; blocks += 200) {
     for (int i = 0; i < 100; ++i) emulator.run(0, Emulator::kKernelPc);
     for (int i = 0; i < 100; ++i) emulator.run(1, Emulator::kKernelPc);
   }
@@ -219,6 +220,8 @@ TEST_F(RecordingTest, VcpusOfOneThreadAreSeenAndIdleIsUnknown) {
   const auto recording = read_recording(path);
   ASSERT_TRUE(recording.summary.trailer);
   EXPECT_FALSE(recording.summary.header.idle_known);
+  EXPECT_EQ(recording.summary.trailer->ledger.vcpus.at(0).kernel_insns, (blocks + 100) * 10);
+  EXPECT_EQ(recording.summary.trailer->ledger.vcpus.at(1).kernel_insns, 0U) << "they cannot be told apart";
   uint64_t issued = 0;
   uint64_t unknown = 0;
   for (const auto& vcpu : recording.summary.trailer->ledger.vcpus) {
