@@ -122,14 +122,17 @@ TEST_F(RecordingTest, IcountSamplesAreWhereTheInstructionsWere) {
 TEST_F(RecordingTest, ExactCountsEveryExecution) {
   Emulator emulator({.vcpus = 2});
   ASSERT_TRUE(emulator.install({"out=" + path, "mode=exact"}));
-  for (unsigned vcpu : {0U, 1U}) {
+  const auto run_vcpu = [&](unsigned vcpu) {
     emulator.init_vcpu(vcpu);
     for (int i = 0; i < 1000; ++i) emulator.run(vcpu, Emulator::kKernelPc, 7);
     emulator.translate(Emulator::kKernelPc, 7);  // the code cache was flushed
     for (int i = 0; i < 500; ++i) emulator.run(vcpu, Emulator::kKernelPc, 7);
     for (int i = 0; i < 10; ++i) emulator.run(vcpu, Emulator::kKernelPc, 3);
     emulator.run(vcpu, Emulator::kUserPc, 3);
-  }
+  };
+  // One after the other, each on a thread of its own.
+  std::thread(run_vcpu, 0U).join();
+  std::thread(run_vcpu, 1U).join();
   emulator.exit();
   const auto recording = read_recording(path);
   ASSERT_TRUE(recording.summary.trailer);
@@ -190,7 +193,9 @@ TEST_F(RecordingTest, AFileCutWhileRunningReadsUpToTheLastFlush) {
   std::filesystem::remove(copy);
   EXPECT_FALSE(recording.summary.trailer);
   ASSERT_TRUE(recording.summary.last_ledger);
-  EXPECT_GT(recording.samples.size(), 500U);
+  uint64_t weight = 0;
+  for (const auto& sample : recording.samples) weight += sample.weight;
+  EXPECT_GT(weight, 1000U) << "2500 ticks, the last second may be missing";
   EXPECT_GT(recording.samples.back().wall_ns, 1000000000U);
   emulator.exit();
 }
