@@ -1,6 +1,6 @@
 #include "analysis/image_set.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <filesystem>

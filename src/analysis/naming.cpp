@@ -1,6 +1,6 @@
 #include "analysis/naming.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "base/printable.h"
 

@@ -1,6 +1,6 @@
 #include "analysis/profile_capture.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>

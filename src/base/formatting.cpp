@@ -1,6 +1,5 @@
 // The one place where fmt's machinery is compiled. Everything else includes <fmt/core.h>, which only declares it: a file compiles
-// in a tenth of the time, and neither programs nor the plugin depend on libfmt.so. The calls below make the compiler emit
-// the functions that <fmt/core.h> refers to.
+// in a tenth of the time, and neither programs nor the plugin depend on libfmt.so.
 #define FMT_HEADER_ONLY 1
 #include <fmt/format.h>
 
@@ -10,14 +9,20 @@
 
 namespace qperf {
 
-std::string emit_formatting(std::string_view text, fmt::format_args arguments, std::FILE* file);
+// fmt's functions are inline here: taking their addresses makes the compiler emit those that <fmt/core.h> refers to.
+struct EmittedFormatting {
+  std::string (*vformat)(fmt::string_view, fmt::format_args);
+  void (*vprint)(fmt::string_view, fmt::format_args);
+  void (*vprint_to)(std::FILE*, fmt::string_view, fmt::format_args);
+};
+extern const EmittedFormatting kEmittedFormatting;
+const EmittedFormatting kEmittedFormatting{&fmt::vformat, &fmt::vprint, &fmt::vprint};
 
-std::string emit_formatting(std::string_view text, fmt::format_args arguments, std::FILE* file) {
-  fmt::vprint(text, arguments);
-  fmt::vprint(file, text, arguments);
-  std::string out = fmt::vformat(text, arguments);
-  fmt::vformat_to(std::back_inserter(out), text, arguments);
-  return out;
+// For fmt::format_to, which appends through a buffer of its own.
+std::string append_formatted(std::string text, fmt::string_view format, fmt::format_args arguments);
+std::string append_formatted(std::string text, fmt::string_view format, fmt::format_args arguments) {
+  fmt::vformat_to(std::back_inserter(text), format, arguments);
+  return text;
 }
 
 }  // namespace qperf

@@ -1,6 +1,9 @@
 #include "export/json_writer.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
+
+#include <charconv>
+#include <iterator>
 
 #include "base/printable.h"
 
@@ -46,8 +49,9 @@ void JsonWriter::string(std::string_view text) {
 
 void JsonWriter::number(uint64_t value) {
   separate();
-  const fmt::format_int text(value);
-  sink_.write(std::string_view(text.data(), text.size()));
+  char digits[20];
+  const auto end = std::to_chars(std::begin(digits), std::end(digits), value).ptr;
+  sink_.write(std::string_view(digits, end));
 }
 
 }  // namespace qperf::exporter

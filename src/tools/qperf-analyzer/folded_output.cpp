@@ -1,6 +1,6 @@
 #include "folded_output.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <vector>
 

@@ -1,6 +1,6 @@
 #include "outputs.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <filesystem>
 #include <memory>

@@ -1,6 +1,6 @@
 #include "speedscope_output.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "analysis/units.h"
 #include "profile/difference.h"
