@@ -36,17 +36,6 @@ void for_each_child(Dwarf_Die& parent, size_t& budget, Visit&& visit) {
   }
 }
 
-bool holds_functions(int tag) noexcept {
-  switch (tag) {
-    case DW_TAG_namespace:
-    case DW_TAG_module:
-    case DW_TAG_class_type:
-    case DW_TAG_structure_type:
-    case DW_TAG_union_type: return true;
-    default: return false;
-  }
-}
-
 bool is_scope(int tag) noexcept {
   switch (tag) {
     case DW_TAG_lexical_block:
@@ -105,20 +94,34 @@ DwarfUnits::Unit* DwarfUnits::unit_at(uint64_t address) {
   return index ? &units_[*index] : nullptr;
 }
 
+void DwarfUnits::add_function(Unit& unit, Dwarf_Die& die) {
+  const auto index = static_cast<uint32_t>(unit.functions.size());
+  std::optional<uint64_t> first;
+  for_each_range(die, budget_, [&](uint64_t begin, uint64_t end) {
+    if (!first) first = begin;
+    unit.ranges.add(begin, end, index);
+  });
+  Dwarf_Addr entry = 0;
+  if (first) unit.functions.push_back({die, dwarf_entrypc(&die, &entry) == 0 ? entry : *first});
+}
+
+bool DwarfUnits::add_scanned_functions(Unit& unit, Descend descend) {
+  if (unit.split) return false;
+  const auto offsets =
+      scan_functions(sections_.info, sections_.abbrev, dwarf_dieoffset(&unit.die) - dwarf_cuoffset(&unit.die), descend);
+  if (!offsets) return false;
+  for (const uint64_t offset : *offsets) {
+    Dwarf_Die die;
+    if (dwarf_offdie(dwarf_, offset, &die) != nullptr && dwarf_tag(&die) == DW_TAG_subprogram) add_function(unit, die);
+  }
+  return true;
+}
+
 void DwarfUnits::add_functions_below(Unit& unit, Dwarf_Die& parent, Descend descend, unsigned depth) {
   if (depth > kMaxDieDepth) return;
   for_each_child(parent, budget_, [&](Dwarf_Die& child) {
     const int tag = dwarf_tag(&child);
-    if (tag == DW_TAG_subprogram) {
-      const auto index = static_cast<uint32_t>(unit.functions.size());
-      std::optional<uint64_t> first;
-      for_each_range(child, budget_, [&](uint64_t begin, uint64_t end) {
-        if (!first) first = begin;
-        unit.ranges.add(begin, end, index);
-      });
-      Dwarf_Addr entry = 0;
-      if (first) unit.functions.push_back({child, dwarf_entrypc(&child, &entry) == 0 ? entry : *first});
-    }
+    if (tag == DW_TAG_subprogram) add_function(unit, child);
     const bool inside_function = tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine || is_scope(tag);
     if (holds_functions(tag) || (inside_function && descend == Descend::kFunctionsToo))
       add_functions_below(unit, child, descend, depth + 1);
@@ -128,7 +131,7 @@ void DwarfUnits::add_functions_below(Unit& unit, Dwarf_Die& parent, Descend desc
 void DwarfUnits::read_functions(Unit& unit, Descend descend) {
   unit.functions.clear();
   unit.ranges = {};
-  add_functions_below(unit, unit.contents, descend, 0);
+  if (!add_scanned_functions(unit, descend)) add_functions_below(unit, unit.contents, descend, 0);
   unit.ranges.build();
 }
 
@@ -176,7 +179,7 @@ std::optional<LineTable> DwarfUnits::read_lines(Unit& unit) const {
   if (dwarf_attr(&unit.die, DW_AT_stmt_list, &attribute) == nullptr || dwarf_formudata(&attribute, &offset) != 0)
     return std::nullopt;
   const char* folder = dwarf_attr(&unit.die, DW_AT_comp_dir, &attribute) != nullptr ? dwarf_formstring(&attribute) : nullptr;
-  return LineTable::read(line_sections_, offset, folder == nullptr ? std::string_view() : std::string_view(folder));
+  return LineTable::read(sections_.lines, offset, folder == nullptr ? std::string_view() : std::string_view(folder));
 }
 
 void DwarfUnits::describe(Unit& unit, const LineTable* lines, Chain& chain, Function* function, Location& location) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "symbols/dwarf_names.h"
+#include "symbols/function_scan.h"
 #include "symbols/image.h"
 #include "symbols/interval_index.h"
 #include "symbols/line_table.h"
@@ -19,13 +20,20 @@ inline constexpr size_t kMaxUnits = size_t{1} << 20;
 inline constexpr unsigned kMaxDieDepth = 256;
 inline constexpr size_t kMaxInlineLevels = 128;
 
+/// The raw sections that are read without libdw.
+struct DebugSections {
+  LineSections lines;
+  std::span<const std::byte> info;    // .debug_info
+  std::span<const std::byte> abbrev;  // .debug_abbrev
+};
+
 /// Functions, inlines and lines of an ELF's DWARF, read unit by unit where addresses ask for it: opening reads only the unit
 /// headers and their ranges. Does not own the Dwarf.
 class DwarfUnits {
  public:
   /// `file_bytes`: size of the file, which bounds the work of one call: an honest file has fewer DIEs and ranges than bytes.
-  DwarfUnits(Dwarf* dwarf, const LineSections& lines, size_t file_bytes)
-      : dwarf_(dwarf), line_sections_(lines), budget_per_call_(4 * file_bytes + 65'536) {}
+  DwarfUnits(Dwarf* dwarf, const DebugSections& sections, size_t file_bytes)
+      : dwarf_(dwarf), sections_(sections), budget_per_call_(4 * file_bytes + 65'536) {}
 
   /// Fills `locations[i]` for `addresses[i]` where a DWARF function covers the address (source kDwarf). Where only the line
   /// table does, one nameless frame with file and line is left and source stays kNone. `addresses` ascend.
@@ -48,8 +56,6 @@ class DwarfUnits {
     std::vector<Function> functions;
     IntervalIndex ranges;
   };
-  /// Functions inside functions are rare (GNU C's nested ones): looked for only where an address was not found without.
-  enum class Descend : uint8_t { kNamespaces, kFunctionsToo };
   struct Chain {
     uint64_t address = 0;
     std::vector<Dwarf_Die> inlined;  // outermost first
@@ -59,6 +65,8 @@ class DwarfUnits {
   void read_units();
   Unit* unit_at(uint64_t address);
   void read_functions(Unit& unit, Descend descend);
+  void add_function(Unit& unit, Dwarf_Die& die);
+  bool add_scanned_functions(Unit& unit, Descend descend);
   void add_functions_below(Unit& unit, Dwarf_Die& parent, Descend descend, unsigned depth);
   Function* function_at(Unit& unit, uint64_t address);
   void symbolize_unit(Unit& unit, std::span<const uint64_t> addresses, std::span<Location> locations);
@@ -67,7 +75,7 @@ class DwarfUnits {
   void describe(Unit& unit, const LineTable* lines, Chain& chain, Function* function, Location& location);
 
   Dwarf* dwarf_;
-  LineSections line_sections_;
+  DebugSections sections_;
   size_t budget_per_call_;
   size_t budget_ = 0;  // DIEs and ranges that this call may still look at
   bool units_read_ = false;

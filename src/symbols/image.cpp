@@ -75,9 +75,12 @@ Result<Image> Image::open(const std::string& path) {
   state->dwarf.reset(dwarf_begin_elf(source.elf(), DWARF_C_READ, nullptr));
   const bool dwarf_readable = state->dwarf != nullptr && has_debug_info(source);
   if (dwarf_readable) {
-    const LineSections lines{debug_bytes(source, ".debug_line"), debug_bytes(source, ".debug_line_str"),
-                             debug_bytes(source, ".debug_str")};
-    state->units.emplace(state->dwarf.get(), lines, source.file_bytes().size());
+    const DebugSections sections{.lines = {.lines = debug_bytes(source, ".debug_line"),
+                                           .line_strings = debug_bytes(source, ".debug_line_str"),
+                                           .strings = debug_bytes(source, ".debug_str")},
+                                 .info = debug_bytes(source, ".debug_info"),
+                                 .abbrev = debug_bytes(source, ".debug_abbrev")};
+    state->units.emplace(state->dwarf.get(), sections, source.file_bytes().size());
   }
   if (const auto target = state->elf.target(); target) state->frames.emplace(state->dwarf.get(), state->elf.elf(), *target);
 
