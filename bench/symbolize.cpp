@@ -1,6 +1,6 @@
 // symbolize VMLINUX ADDRESSES: opens the ELF, symbolizes every address of the file (hexadecimal, one a line) once and prints
 // what it took.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <chrono>
 #include <cstdlib>

@@ -10,7 +10,8 @@
 
 namespace qperf::symbols {
 
-/// Call frame information of an ELF, asked for one thing: where the return address is. Does not own what it is given.
+/// Call frame information of an ELF, asked for one thing: where the return address is. elfutils before 0.189 know no LoongArch:
+/// all is kUnknown there. Does not own what it is given.
 class CallFrames {
  public:
   /// `dwarf` (may be null) holds .debug_frame, `elf` holds .eh_frame.

@@ -34,21 +34,23 @@ std::span<const std::byte> debug_bytes(const ElfFile& file, std::string_view nam
   return {static_cast<const std::byte*>(data->d_buf), data->d_size};
 }
 
-/// Warns of compressed sections that this libelf leaves alone.
-void warn_compressed(const ElfFile& file, std::vector<std::string>& warnings) {
+/// False, with a warning, where debug sections are compressed in a way that this libelf leaves alone. Call before
+/// dwarf_begin_elf, which takes compressed bytes for none at all.
+bool can_decompress(const ElfFile& file, std::vector<std::string>& warnings) {
   for (const auto& section : file.sections()) {
-    GElf_Chdr header;
+    GElf_Chdr header{};
     if ((section.flags & SHF_COMPRESSED) == 0 || !section.name.starts_with(".debug_")) continue;
-    if (gelf_getchdr(section.scn, &header) == nullptr) continue;
-    if (header.ch_type == ELFCOMPRESS_ZLIB) continue;
-    const bool zstd = header.ch_type == 2;  // ELFCOMPRESS_ZSTD, which older elf.h lack
+    if (gelf_getchdr(section.scn, &header) != nullptr && header.ch_type == ELFCOMPRESS_ZLIB) continue;
+    constexpr unsigned kZstd = 2;  // ELFCOMPRESS_ZSTD, which older elf.h lack
+    const bool zstd = header.ch_type == kZstd;
     if (zstd && elf_compress(section.scn, 0, 0) >= 0) continue;
     warnings.push_back(
         fmt::format("{}: debug sections are compressed with {}, which the installed libelf cannot read: names come "
                     "from the symbol table; run `objcopy --decompress-debug-sections` or use elfutils 0.189 or later",
                     file.path(), zstd ? std::string("zstd") : fmt::format("unknown method {}", header.ch_type)));
-    return;
+    return false;
   }
+  return true;
 }
 
 }  // namespace
@@ -71,9 +73,9 @@ Result<Image> Image::open(const std::string& path) {
   if (!has_debug_info(state->elf)) state->debug = find_debug_file(state->elf, state->warnings);
   const ElfFile& source = state->debug ? *state->debug : state->elf;
 
-  warn_compressed(source, state->warnings);
+  const bool decompressed = can_decompress(source, state->warnings);
   state->dwarf.reset(dwarf_begin_elf(source.elf(), DWARF_C_READ, nullptr));
-  const bool dwarf_readable = state->dwarf != nullptr && has_debug_info(source);
+  const bool dwarf_readable = state->dwarf != nullptr && decompressed && has_debug_info(source);
   if (dwarf_readable) {
     const DebugSections sections{.lines = {.lines = debug_bytes(source, ".debug_line"),
                                            .line_strings = debug_bytes(source, ".debug_line_str"),
