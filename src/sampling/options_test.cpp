@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <vector>
 
 namespace qperf::sampling {
@@ -67,6 +69,23 @@ TEST(Options, HelpNamesEveryArgumentWithItsLimits) {
     }
   }
   EXPECT_TRUE(parse({"help=on"})->help);
+}
+
+/// docs/plugin.md has one row an argument; what it must be follows from the table.
+TEST(Options, ThePageInTheDocsSaysTheSame) {
+  std::ifstream file(QPERF_SOURCE_DIR "/docs/plugin.md");
+  const std::string page{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  ASSERT_FALSE(page.empty());
+  for (const auto& row : option_table()) {
+    std::string value(row.value_name);
+    for (size_t at = value.find('|'); at != std::string::npos; at = value.find('|', at + 2)) value.insert(at, "\\");
+    const auto text = [](std::string_view shown) { return shown.empty() ? std::string(" ") : fmt::format(" `{}` ", shown); };
+    const bool is_number = row.kind == OptionKind::kNumber;
+    const auto expected = fmt::format("| `{}={}` |{}|{}|{}|", row.name, value, text(row.default_text),
+                                      is_number ? fmt::format(" {} ", row.least) : " ",
+                                      is_number ? fmt::format(" {} ", row.greatest) : " ");
+    EXPECT_NE(page.find(expected), std::string::npos) << "docs/plugin.md lacks: " << expected;
+  }
 }
 
 TEST(Options, MistakesAreNamed) {
