@@ -17,7 +17,6 @@ capture::Ticks make_ticks(Sampler& sampler, VcpuIndex index, const WrittenCounts
   ticks.other_privileged = value(state.other_privileged_ticks);
   ticks.idle = value(state.idle_ticks) + value(state.idle_ticks_by_timer);
   ticks.unknown_idle = value(state.unknown_idle_ticks);
-  std::atomic_thread_fence(std::memory_order_acquire);  // keeps the order just promised
   ticks.issued = shared ? value(state.taken_shared_ticks) : value(state.issued_ticks);
   if (moment == Moment::kEnd && !shared && state.idle.load(std::memory_order_relaxed))
     ticks.idle += std::atomic_ref(sampler.words().words(index).due).load(std::memory_order_relaxed);

@@ -98,8 +98,8 @@ uint64_t Sampler::draw_gap(Vcpu& state) noexcept {
 }
 
 uint64_t Sampler::take_ticks(VcpuIndex vcpu, Vcpu& state) noexcept {
-  // Relaxed: the timer's add and this exchange meet in one word and guard no other data.
-  const uint64_t taken = std::atomic_ref(words_.words(vcpu).due).exchange(0, std::memory_order_relaxed);
+  // Pairs with the release in issue_ticks(): the ticks were counted as issued before.
+  const uint64_t taken = std::atomic_ref(words_.words(vcpu).due).exchange(0, std::memory_order_acquire);
   return threading() == Threading::kOne ? take_shared_ticks(state) : taken;
 }
 
@@ -259,7 +259,7 @@ void Sampler::issue_ticks(uint64_t ticks, uint64_t due_ns) noexcept {
     if (state.idle.load(std::memory_order_relaxed)) {
       bump(state.idle_ticks_by_timer, ticks);
     } else {
-      std::atomic_ref(words_.words(VcpuIndex{i}).due).fetch_add(ticks, std::memory_order_relaxed);  // see take_ticks()
+      std::atomic_ref(words_.words(VcpuIndex{i}).due).fetch_add(ticks, std::memory_order_release);  // see take_ticks()
     }
   }
 }

@@ -30,12 +30,13 @@ class WordsSource {
 
 /// Adds to a counter that only this thread writes and others read: no locked instruction needed.
 inline void bump(std::atomic<uint64_t>& counter, uint64_t by) noexcept {
-  // Relaxed: a statistic that orders nothing; readers want some recent value.
-  counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+  // Pairs with the acquire in value(): who sees this count sees what was counted before it, so that a bucket never runs ahead
+  // of the ticks that were issued.
+  counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_release);
 }
 
 [[nodiscard]] inline uint64_t value(const std::atomic<uint64_t>& counter) noexcept {
-  return counter.load(std::memory_order_relaxed);  // see bump()
+  return counter.load(std::memory_order_acquire);  // see bump()
 }
 
 }  // namespace qperf::sampling
