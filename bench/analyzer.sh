@@ -1,14 +1,14 @@
 #!/bin/bash
 # analyzer.sh BIN ELF [RUNS]: samples a second from capture to folded, CPU time and peak memory of qperf-analyzer, for captures of
-# many samples, of many stacks, and of one sample (what naming alone costs: it is taken off for "without naming").
+# few stacks, of many stacks (a chunk then has nearly a site per sample) and of little else than naming (about 20,000 addresses).
 # BIN: a release build's bin folder. Medians of RUNS [5] interleaved runs.
 set -euo pipefail
 bin=${1:?BIN} elf=${2:?ELF} runs=${3:-5}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-declare -A samples=([many_samples]=10000000 [many_stacks]=2000000 [one_stack_per_sample]=500000 [small]=20000)
-declare -A stacks=([many_samples]=20000 [many_stacks]=200000 [one_stack_per_sample]=500000 [small]=20000)
-order=(small many_samples many_stacks one_stack_per_sample)
+declare -A samples=([few_stacks]=5000000 [many_stacks]=5000000 [one_stack_per_sample]=500000 [naming_only]=2000)
+declare -A stacks=([few_stacks]=500 [many_stacks]=20000 [one_stack_per_sample]=500000 [naming_only]=2000)
+order=(naming_only few_stacks many_stacks one_stack_per_sample)
 for name in "${order[@]}"; do
   "$bin/analyzer_capture" "$elf" "$work/$name.bin" "${samples[$name]}" "${stacks[$name]}" 2
 done

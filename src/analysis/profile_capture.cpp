@@ -42,6 +42,15 @@ Result<profile::SampleFilter> make_filter(const CaptureRequest& request, const C
   return filter;
 }
 
+/// A vCPU that is asked for and that the guest never had is a slip of the finger, not an error.
+void warn_of_absent_vcpus(const CaptureRequest& request, CaptureProfile& result) {
+  const capture::Header& header = result.input.summary.header;
+  const uint32_t vcpus = std::max(header.vcpus, header.max_vcpus);
+  if (request.vcpus.all() || result.input.legacy || vcpus == 0 || request.vcpus.largest().raw < vcpus) return;
+  result.messages.push_back({Severity::kWarning, fmt::format("--cpu names vCPU {}, but the guest of {} had 0 to {}",
+                                                             request.vcpus.largest().raw, result.input.path, vcpus - 1)});
+}
+
 /// The address list of an older record: zeros and all ones were that recorder's "nothing".
 bool to_site(std::span<const GuestVa> addresses, capture::Site& site) {
   site.frames.clear();
@@ -178,6 +187,7 @@ Result<CaptureProfile> profile_capture(const CaptureRequest& request, profile::N
   QPERF_ASSIGN_OR_RETURN(result.input, survey_capture(request.path));
   const CaptureInput& input = result.input;
   QPERF_ASSIGN_OR_RETURN(const profile::SampleFilter filter, make_filter(request, input));
+  warn_of_absent_vcpus(request, result);
   QPERF_ASSIGN_OR_RETURN(const ImageSet images, ImageSet::open(request.elfs, input, request.mismatch, result.messages));
 
   Collector collector(images, filter,
