@@ -29,6 +29,13 @@ profile::StackId Collector::intern(const capture::Site& site, uint32_t era) {
   return stacks_.intern(words_);
 }
 
+size_t Collector::row_of(VcpuIndex vcpu, profile::StackId stack) {
+  if (stack.raw >= last_rows_.size()) last_rows_.resize(stacks_.size());
+  LastRow& last = last_rows_[stack.raw];
+  if (!last.known || last.vcpu != vcpu) last = LastRow{.vcpu = vcpu, .known = true, .row = weights_.row_of(vcpu, stack)};
+  return last.row;
+}
+
 void Collector::add(const capture::SampleChunk& chunk) {
   slots_.assign(chunk.sites.size(), Slot{});
   const bool vcpu_selected = filter_.vcpus.contains(chunk.vcpu);
@@ -46,7 +53,7 @@ void Collector::add(const capture::SampleChunk& chunk) {
     Slot& slot = slots_[sample.site];
     if (slot.era != era) {
       const profile::StackId stack = intern(chunk.sites[sample.site], era);
-      slot = Slot{.era = era, .stack = stack, .row = weights_.row_of(chunk.vcpu, stack)};
+      slot = Slot{.era = era, .stack = stack, .row = row_of(chunk.vcpu, stack)};
     }
     weights_[slot.row].add(sample.weight, 1);
     if (keep_order_ == KeepOrder::kYes) timeline_.add(sample.wall_ns, chunk.vcpu, slot.stack, sample.weight);

@@ -63,7 +63,14 @@ class Collector {
   };
   static constexpr uint32_t kNoEra = 0xffffffff;
 
+  struct LastRow {
+    VcpuIndex vcpu;
+    bool known = false;
+    size_t row = 0;
+  };
+
   profile::StackId intern(const capture::Site& site, uint32_t era);
+  size_t row_of(VcpuIndex vcpu, profile::StackId stack);
 
   const ImageSet& images_;
   const profile::SampleFilter& filter_;
@@ -72,8 +79,9 @@ class Collector {
   profile::SequenceTable<uint64_t> stacks_;
   profile::WeightTable weights_;
   profile::Timeline timeline_;
-  std::vector<uint64_t> words_;  // reused
-  std::vector<Slot> slots_;      // by site of the chunk at hand
+  std::vector<LastRow> last_rows_;  // by stack: most stacks stay on one vCPU for long
+  std::vector<uint64_t> words_;     // reused
+  std::vector<Slot> slots_;         // by site of the chunk at hand
 };
 
 }  // namespace qperf::analysis
