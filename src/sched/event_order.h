@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <vector>
+
+#include "capture/events.h"
+#include "sched/interval.h"
+#include "sched/stack_table.h"
+#include "sched/survey.h"
+
+namespace qperf::sched {
+
+/// Merges the vCPUs' streams into one order: wall ns, then vCPU, then sequence. An event is passed on as soon as the survey
+/// says that no chunk still to come can hold an earlier one, so that memory holds about one flush of events.
+class EventOrder {
+ public:
+  using OnEvent = std::function<void(VcpuIndex, const capture::Event&, StackId)>;
+
+  EventOrder(const Survey& survey, StackTable& stacks, OnEvent on_event);
+  /// The same chunks in the same order as the survey had them.
+  void chunk(const capture::EventChunk& chunk);
+  void finish();
+
+  /// More events than this are never held back, whatever a file makes the survey promise: later ones then count as late.
+  static constexpr size_t kMaxPending = size_t{1} << 22;
+
+ private:
+  struct Batch {
+    std::vector<capture::Event> events;
+    std::vector<StackId> stacks;  // by the events' chunk-local index
+  };
+  struct Stream {
+    std::deque<Batch> batches;
+    size_t next = 0;          // event in the first batch
+    size_t chunks_taken = 0;  // with events
+    WallNs last_wall_ns = 0;
+  };
+  /// What a stream can give next: an event, or (event == false) the promise that nothing comes before wall_ns.
+  struct Head {
+    WallNs wall_ns;
+    uint32_t vcpu;
+    bool event;
+    friend bool operator>(const Head& a, const Head& b) noexcept {
+      if (a.wall_ns != b.wall_ns) return a.wall_ns > b.wall_ns;
+      return a.vcpu > b.vcpu;
+    }
+  };
+
+  bool head_of(uint32_t vcpu, Head& head) const;
+  void pass_on(Stream& stream, uint32_t vcpu);
+  void drain();
+
+  const Survey& survey_;
+  StackTable& stacks_;
+  OnEvent on_event_;
+  std::vector<Stream> streams_;
+  size_t pending_ = 0;
+  std::vector<Head> heap_;  // least on top; one head per stream that has one
+};
+
+}  // namespace qperf::sched
