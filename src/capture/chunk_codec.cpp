@@ -27,11 +27,11 @@ bool is_known_kind(uint16_t kind) noexcept {
   switch (static_cast<ChunkKind>(kind)) {
     case ChunkKind::kMetadata:
     case ChunkKind::kSamples:
+    case ChunkKind::kEvents:
     case ChunkKind::kCounts:
     case ChunkKind::kFingerprints:
     case ChunkKind::kLedger:
     case ChunkKind::kTrailer: return true;
-    case ChunkKind::kEvents: return false;
   }
   return false;
 }
@@ -46,10 +46,11 @@ Result<void> check_lengths(const ChunkHeader& header) {
 Result<void> check_fields(const ChunkHeader& header) {
   const auto refuse = [](const char* what) { return Error{ErrorCode::kBadFormat, what}; };
   if ((header.flags & ~kFlagZstd) != 0 || header.reserved != 0) return refuse("reserved bits are set");
-  const bool has_vcpu = static_cast<ChunkKind>(header.kind) == ChunkKind::kSamples;
+  const auto kind = static_cast<ChunkKind>(header.kind);
+  const bool has_vcpu = kind == ChunkKind::kSamples || kind == ChunkKind::kEvents;
   if (has_vcpu ? header.vcpu >= kMaxVcpus : header.vcpu != kNoVcpu)
     return refuse("the vCPU number does not belong to its kind");
-  if (header.number == kUnnumbered && static_cast<ChunkKind>(header.kind) != ChunkKind::kMetadata)
+  if (header.number == kUnnumbered && kind != ChunkKind::kMetadata)
     return refuse("a chunk without number that is no metadata");
   return {};
 }

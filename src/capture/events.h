@@ -65,7 +65,8 @@ struct Event {
 };
 
 /// Events that found the queue full: `counts` of them were lost somewhere in the sequence numbers
-/// [first_sequence, last_sequence], both inclusive. Stored samples may have numbers in between, stored events do not.
+/// [first_sequence, last_sequence], both inclusive. Stored samples may have numbers in between, stored events do not, and
+/// between two losses lies at least one event.
 struct EventLoss {
   uint64_t first_sequence = 0;
   uint64_t last_sequence = 0;
@@ -85,10 +86,10 @@ struct EventChunk {
 
 inline constexpr size_t kMaxEventsPerChunk = size_t{1} << 17;
 inline constexpr size_t kMaxEventStacksPerChunk = size_t{1} << 17;
-inline constexpr size_t kMaxEventLossesPerChunk = size_t{1} << 16;
+inline constexpr size_t kMaxEventLossesPerChunk = kMaxEventsPerChunk + 1;
 inline constexpr size_t kMaxEventFramesPerChunk = size_t{1} << 20;
 
-/// Refuses what a reader would.
+/// Refuses what a reader would, but for the number of records: split_events() sees to that.
 [[nodiscard]] Result<void> check_events(const EventChunk& chunk);
 
 /// Appends the payload. `chunk` has passed check_events; the chunk header's record count is events.size().

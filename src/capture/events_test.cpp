@@ -5,6 +5,7 @@
 #include <random>
 
 #include "capture/limits.h"
+#include "capture/test_support.h"
 
 namespace qperf::capture {
 namespace {
@@ -79,7 +80,10 @@ TEST(Events, RefusesWhatTheReaderWouldRefuse) {
   chunk.stacks[1].clear();
   EXPECT_FALSE(check_events(chunk).ok());
   chunk = small_chunk();
-  chunk.losses[1].first_sequence = 9;
+  chunk.losses[1].first_sequence = 10;  // no event between it and the first
+  EXPECT_FALSE(check_events(chunk).ok());
+  chunk = small_chunk();
+  chunk.losses[0].last_sequence = 20;  // an event inside
   EXPECT_FALSE(check_events(chunk).ok());
   chunk = small_chunk();
   chunk.vcpu.raw = kMaxVcpus;
@@ -120,6 +124,36 @@ TEST(Events, SplitPartsHoldEverythingOnce) {
   }
   EXPECT_EQ(events, chunk.events.size());
   EXPECT_EQ(losses, chunk.losses.size());
+}
+
+TEST(Events, AFileGivesThemBackInParts) {
+  EventChunk chunk;
+  chunk.vcpu = VcpuIndex{1};
+  for (uint64_t i = 0; i < kMaxEventsPerChunk + 5; ++i) chunk.events.push_back({.sequence = i, .wall_ns = i * 3, .kind = 2, .args = {i, i + 1, 2}});
+  chunk.losses = {{.first_sequence = chunk.events.size(), .last_sequence = chunk.events.size() + 2, .counts = {0, 0, 3}}};
+  MemorySink sink;
+  Writer writer(sink);
+  ASSERT_TRUE(writer.begin(Header{}).ok());
+  ASSERT_TRUE(writer.events(chunk).ok());
+  ASSERT_TRUE(writer.finish(Trailer{}).ok());
+  std::vector<Event> events;
+  std::vector<EventLoss> losses;
+  size_t chunks = 0;
+  Handlers handlers;
+  handlers.events = [&](const EventChunk& part) {
+    EXPECT_EQ(part.vcpu, chunk.vcpu);
+    EXPECT_EQ(part.stored_before, events.size());
+    events.insert(events.end(), part.events.begin(), part.events.end());
+    losses.insert(losses.end(), part.losses.begin(), part.losses.end());
+    ++chunks;
+    return Result<void>();
+  };
+  const auto summary = read_capture(sink.bytes(), "test", handlers);
+  ASSERT_TRUE(summary.ok()) << summary.error().message;
+  EXPECT_TRUE(summary->integrity.whole());
+  EXPECT_GE(chunks, 2U);
+  EXPECT_EQ(events, chunk.events);
+  EXPECT_EQ(losses, chunk.losses);
 }
 
 }  // namespace

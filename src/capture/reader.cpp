@@ -147,13 +147,14 @@ class Reading {
       case ChunkKind::kFingerprints: return fingerprints(header, *payload);
       case ChunkKind::kLedger: return ledger(header, *payload);
       case ChunkKind::kTrailer: return trailer(header, *payload);
-      case ChunkKind::kEvents: break;  // no known kind yet
+      case ChunkKind::kEvents: return events(header, *payload);
     }
     return {};
   }
 
   [[nodiscard]] bool is_wanted(ChunkKind kind) const {
     if (kind == ChunkKind::kSamples) return handlers_.samples != nullptr;
+    if (kind == ChunkKind::kEvents) return handlers_.events != nullptr;
     if (kind == ChunkKind::kCounts) return handlers_.counts != nullptr;
     if (kind == ChunkKind::kFingerprints) return handlers_.fingerprints != nullptr;
     return true;
@@ -163,6 +164,12 @@ class Reading {
     const auto chunk = sample_decoder_.decode(payload, VcpuIndex{header.vcpu}, header.record_count);
     if (!chunk) return pass_over(chunk.error());
     return handlers_.samples(**chunk);
+  }
+
+  Result<void> events(const ChunkHeader& header, std::span<const std::byte> payload) {
+    const auto chunk = event_decoder_.decode(payload, VcpuIndex{header.vcpu}, header.record_count);
+    if (!chunk) return pass_over(chunk.error());
+    return handlers_.events(**chunk);
   }
 
   Result<void> counts(const ChunkHeader& header, std::span<const std::byte> payload) {
@@ -224,6 +231,7 @@ class Reading {
   MetadataCollector metadata_;
   Decompressor decompressor_;
   SampleDecoder sample_decoder_;
+  EventDecoder event_decoder_;
   std::vector<BlockCount> counts_;
   uint64_t next_number_ = 0;
   uint64_t headers_lost_ = 0;  // damaged chunk headers since the last readable one: their numbers are not missing twice

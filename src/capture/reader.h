@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "capture/events.h"
 #include "capture/records.h"
 
 namespace qperf::capture {
@@ -30,6 +31,7 @@ struct Integrity {
 /// Called per chunk, in file order. An unset handler skips its kind without decoding the records.
 struct Handlers {
   std::function<Result<void>(const SampleChunk&)> samples;
+  std::function<Result<void>(const EventChunk&)> events;
   std::function<Result<void>(std::span<const BlockCount>)> counts;
   std::function<Result<void>(std::span<const Fingerprint>)> fingerprints;
   std::function<Result<void>(const Ledger&)> ledger;

@@ -132,6 +132,21 @@ Result<void> Writer::samples(const SampleChunk& chunk) {
   return state_->put_samples(chunk);
 }
 
+Result<void> Writer::events(const EventChunk& chunk) {
+  QPERF_RETURN_IF_ERROR(state_->expect(State::Phase::kOpen, State::Phase::kOpen));
+  QPERF_RETURN_IF_ERROR(check_events(chunk));
+  if (chunk.events.empty() && chunk.losses.empty()) return {};
+  const auto put = [&](const EventChunk& part) {
+    state_->payload.clear();
+    encode_events(part, state_->payload);
+    return state_->put_chunk(ChunkKind::kEvents, part.events.size(), part.vcpu.raw);
+  };
+  const auto cuts = split_events(chunk);
+  if (cuts.size() == 2) return put(chunk);
+  for (size_t i = 0; i + 1 < cuts.size(); ++i) QPERF_RETURN_IF_ERROR(put(event_part(chunk, cuts[i], cuts[i + 1])));
+  return {};
+}
+
 Result<void> Writer::counts(std::span<const BlockCount> counts) {
   QPERF_RETURN_IF_ERROR(state_->expect(State::Phase::kOpen, State::Phase::kOpen));
   while (!counts.empty()) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "capture/events.h"
 #include "capture/records.h"
 
 namespace qperf::capture {
@@ -32,6 +33,7 @@ class Writer {
   Result<void> begin(const Header& header);
   /// Splits into several chunks where a bound of limits.h would be exceeded.
   Result<void> samples(const SampleChunk& chunk);
+  Result<void> events(const EventChunk& chunk);
   Result<void> counts(std::span<const BlockCount> counts);
   Result<void> fingerprints(std::span<const Fingerprint> fingerprints);
   Result<void> ledger(const Ledger& ledger);
