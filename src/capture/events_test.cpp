@@ -133,7 +133,7 @@ TEST(Events, AFileGivesThemBackInParts) {
   chunk.losses = {{.first_sequence = chunk.events.size(), .last_sequence = chunk.events.size() + 2, .counts = {0, 0, 3}}};
   MemorySink sink;
   Writer writer(sink);
-  ASSERT_TRUE(writer.begin(Header{}).ok());
+  ASSERT_TRUE(writer.begin(Header{.vcpus = 2, .max_vcpus = 2}).ok());
   ASSERT_TRUE(writer.events(chunk).ok());
   ASSERT_TRUE(writer.finish(Trailer{}).ok());
   std::vector<Event> events;
