@@ -84,11 +84,6 @@ struct EventChunk {
   std::vector<EventLoss> losses;
 };
 
-inline constexpr size_t kMaxEventsPerChunk = size_t{1} << 17;
-inline constexpr size_t kMaxEventStacksPerChunk = size_t{1} << 17;
-inline constexpr size_t kMaxEventLossesPerChunk = kMaxEventsPerChunk + 1;
-inline constexpr size_t kMaxEventFramesPerChunk = size_t{1} << 20;
-
 /// Refuses what a reader would, but for the number of records: split_events() sees to that.
 [[nodiscard]] Result<void> check_events(const EventChunk& chunk);
 

@@ -133,7 +133,11 @@ TEST(Events, AFileGivesThemBackInParts) {
   chunk.losses = {{.first_sequence = chunk.events.size(), .last_sequence = chunk.events.size() + 2, .counts = {0, 0, 3}}};
   MemorySink sink;
   Writer writer(sink);
-  ASSERT_TRUE(writer.begin(Header{.vcpus = 2, .max_vcpus = 2}).ok());
+  Header header;
+  header.freq_hz = 99;
+  header.vcpus = header.max_vcpus = 2;
+  header.qperf_version = "0.1.0";
+  ASSERT_TRUE(writer.begin(header).ok());
   ASSERT_TRUE(writer.events(chunk).ok());
   ASSERT_TRUE(writer.finish(Trailer{}).ok());
   std::vector<Event> events;
