@@ -46,6 +46,28 @@ void on_shared_outside_block(unsigned, void* pc) noexcept {
   g_plugin->sampler->shared_outside_block(GuestVa{reinterpret_cast<uintptr_t>(pc)}, g_plugin->cpus[0]);
 }
 
+void on_trace_marker(unsigned vcpu, void* block) noexcept {
+  // Code that vCPUs share was translated for one of them: as for samples, all count as the first then.
+  const unsigned whose = g_plugin->sampler->vcpus_share_code() ? 0 : vcpu;
+  g_plugin->sampler->trace_marker(VcpuIndex{whose}, static_cast<const sampling::Block*>(block), g_plugin->cpus[whose]);
+}
+
+/// Hooks the marker's first instruction, in the blocks that hold it; all other code stays as it is.
+void instrument_marker(qemu_plugin_tb* tb, GuestVa pc) noexcept {
+  if (!g_plugin->sampler->tracer().active()) return;
+  const size_t insns = qemu_plugin_tb_n_insns(tb);
+  const GuestVa marker = *g_plugin->sampler->options().trace_address;
+  constexpr uint64_t kMostInsnBytes = 16;
+  if (marker < pc || marker.raw - pc.raw >= insns * kMostInsnBytes) return;
+  for (size_t i = 0; i < insns; ++i) {
+    qemu_plugin_insn* const insn = qemu_plugin_tb_get_insn(tb, i);
+    if (qemu_plugin_insn_vaddr(insn) != marker.raw) continue;
+    qemu_plugin_register_vcpu_insn_exec_cb(insn, on_trace_marker, QEMU_PLUGIN_CB_R_REGS,
+                                           g_plugin->sampler->block_translated(pc, static_cast<uint32_t>(insns)));
+    return;
+  }
+}
+
 void offer_text(sampling::Block& block, const qemu_plugin_tb* tb, size_t insns) noexcept {
   if (!g_plugin->sampler->wants_text()) return;
   std::array<std::byte, sampling::FingerprintQueue::kMaxBytes> bytes;
@@ -90,6 +112,7 @@ void on_translated(qemu_plugin_tb* tb) {
   const GuestVa pc{qemu_plugin_tb_vaddr(tb)};
   if (g_plugin->sampler->options().kernel_range.contains(pc)) {
     instrument_kernel(tb, pc);
+    instrument_marker(tb, pc);  // after the block's own, so that its instructions are counted
   } else if (g_plugin->sampler->options().mode != guest::Mode::kWall) {
     return;
   } else if (g_plugin->sampler->vcpus_share_code()) {
@@ -107,7 +130,8 @@ void on_vcpu_init(unsigned vcpu) {
                                           g_plugin->sampler->max_vcpus()));
     return;
   }
-  if (const auto missing = g_plugin->cpus[vcpu].find_registers(target)) {
+  if (const auto missing = g_plugin->cpus[vcpu].find_registers(
+          target, g_plugin->sampler->tracer().active() ? QemuCpu::Arguments::kYes : QemuCpu::Arguments::kNo)) {
     std::string why = fmt::format("vCPU {} has no register \"{}\": it is no 64-bit {} CPU that can be profiled", vcpu,
                                   *missing, target.name);
     if (target.target == guest::Target::kAarch64)
@@ -122,8 +146,12 @@ void on_vcpu_exit(unsigned vcpu) {
   if (vcpu < g_plugin->sampler->max_vcpus()) g_plugin->session->vcpu_offline(VcpuIndex{vcpu});
 }
 
-void on_vcpu_idle(unsigned vcpu) { g_plugin->sampler->vcpu_idle(VcpuIndex{vcpu}); }
-void on_vcpu_resume(unsigned vcpu) { g_plugin->sampler->vcpu_resume(VcpuIndex{vcpu}); }
+void on_vcpu_idle(unsigned vcpu) {
+  if (vcpu < g_plugin->sampler->max_vcpus()) g_plugin->sampler->vcpu_idle(VcpuIndex{vcpu});
+}
+void on_vcpu_resume(unsigned vcpu) {
+  if (vcpu < g_plugin->sampler->max_vcpus()) g_plugin->sampler->vcpu_resume(VcpuIndex{vcpu});
+}
 void on_exit() { g_plugin->session->finish(); }
 
 std::string supported_targets() {
@@ -174,11 +202,11 @@ Result<void> install(qemu_plugin_id_t id, const qemu_info_t& info, std::span<cha
   plugin->sampler = &plugin->session->sampler();
   g_plugin = plugin.release();  // for good: see Plugin
 
-  const bool wall = options.mode == guest::Mode::kWall;
+  const bool halts = options.mode == guest::Mode::kWall || g_plugin->sampler->tracer().active();
   const Events events{.vcpu_init = on_vcpu_init,
                       .vcpu_exit = on_vcpu_exit,
-                      .vcpu_idle = wall ? on_vcpu_idle : nullptr,
-                      .vcpu_resume = wall ? on_vcpu_resume : nullptr,
+                      .vcpu_idle = halts ? on_vcpu_idle : nullptr,
+                      .vcpu_resume = halts ? on_vcpu_resume : nullptr,
                       .translated = on_translated,
                       .at_exit = on_exit};
   if (!listen(id, info.version.cur, events))

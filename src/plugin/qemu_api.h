@@ -61,6 +61,9 @@ using qemu_plugin_vcpu_udata_cb_t = void (*)(unsigned int vcpu_index, void* user
 size_t qemu_plugin_tb_n_insns(const qemu_plugin_tb* tb);
 uint64_t qemu_plugin_tb_vaddr(const qemu_plugin_tb* tb);
 qemu_plugin_insn* qemu_plugin_tb_get_insn(const qemu_plugin_tb* tb, size_t index);
+uint64_t qemu_plugin_insn_vaddr(const qemu_plugin_insn* insn);
+void qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_insn* insn, qemu_plugin_vcpu_udata_cb_t callback,
+                                            qemu_plugin_cb_flags flags, void* userdata);
 size_t qemu_plugin_insn_data(const qemu_plugin_insn* insn, void* destination, size_t size_bytes);
 
 void qemu_plugin_register_vcpu_tb_exec_cb(qemu_plugin_tb* tb, qemu_plugin_vcpu_udata_cb_t callback, qemu_plugin_cb_flags flags,

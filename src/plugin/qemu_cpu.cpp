@@ -1,7 +1,7 @@
 #include "plugin/qemu_cpu.h"
 
 #include <algorithm>
-#include <array>
+#include <vector>
 
 #include "plugin/host.h"
 
@@ -21,15 +21,18 @@ QemuCpu::~QemuCpu() {
   g_byte_array_free(memory_bytes_, TRUE);
 }
 
-std::optional<std::string_view> QemuCpu::find_registers(const guest::TargetInfo& target) {
+std::optional<std::string_view> QemuCpu::find_registers(const guest::TargetInfo& target, Arguments arguments) {
   struct Wanted {
     std::string_view name;
     Handle* handle;
   };
-  const std::array<Wanted, 4> wanted{{{target.frame_pointer, &frame_pointer_},
-                                      {target.stack_pointer, &stack_pointer_},
-                                      {target.link, &link_},
-                                      {target.privilege, &privilege_}}};
+  std::vector<Wanted> wanted{{target.frame_pointer, &frame_pointer_},
+                             {target.stack_pointer, &stack_pointer_},
+                             {target.link, &link_},
+                             {target.privilege, &privilege_}};
+  if (arguments == Arguments::kYes) {
+    for (size_t i = 0; i < arguments_.size(); ++i) wanted.push_back({target.arguments[i], &arguments_[i]});
+  }
   GArray* const registers = qemu_plugin_get_registers();
   const size_t stride = g_array_get_element_size(registers);  // differs between API versions
   for (guint i = 0; i < registers->len; ++i) {

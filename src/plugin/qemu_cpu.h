@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string_view>
 
@@ -19,12 +20,15 @@ class QemuCpu final : public sampling::GuestCpu {
 
   /// Finds the registers of the vCPU on whose thread this runs, in its init callback. The name of the first one that the vCPU
   /// lacks; nullopt if it has all.
-  std::optional<std::string_view> find_registers(const guest::TargetInfo& target);
+  /// `arguments`: the argument registers, too.
+  enum class Arguments : uint8_t { kNo, kYes };
+  std::optional<std::string_view> find_registers(const guest::TargetInfo& target, Arguments arguments);
 
   std::optional<uint64_t> frame_pointer() noexcept override { return read(frame_pointer_); }
   std::optional<uint64_t> stack_pointer() noexcept override { return read(stack_pointer_); }
   std::optional<uint64_t> link() noexcept override { return read(link_); }
   std::optional<uint64_t> privilege() noexcept override { return read(privilege_); }
+  std::optional<uint64_t> argument(size_t index) noexcept override { return read(arguments_[index]); }
   std::span<const std::byte> read(GuestVa address, size_t size_bytes) noexcept override;
 
  private:
@@ -37,6 +41,7 @@ class QemuCpu final : public sampling::GuestCpu {
   Handle stack_pointer_;
   Handle link_;
   Handle privilege_;
+  std::array<Handle, 6> arguments_;
   GByteArray* register_bytes_;
   GByteArray* memory_bytes_;
 };

@@ -31,7 +31,8 @@ void ChunkBuilder::add(const SampleSlot& slot) {
                             .sequence = slot.sequence,
                             .wall_ns = slot.wall_ns,
                             .insns = slot.insns,
-                            .weight = slot.weight});
+                            .weight = slot.weight,
+                            .task = slot.task});
 }
 
 uint32_t ChunkBuilder::intern(const SampleSlot& slot) {

@@ -15,7 +15,13 @@ class GuestCpu : public unwind::MemoryReader {
   virtual std::optional<uint64_t> stack_pointer() noexcept = 0;
   virtual std::optional<uint64_t> link() noexcept = 0;       // nullopt on x86_64
   virtual std::optional<uint64_t> privilege() noexcept = 0;  // the raw register; nullopt where there is none
+  /// Integer argument register 0..5 of the calling convention; nullopt where nobody asked for them.
+  virtual std::optional<uint64_t> argument(size_t) noexcept { return std::nullopt; }
 };
+
+/// Where the running function returns to while its prologue has not run: the link register, or the word at `sp` on x86_64.
+[[nodiscard]] std::optional<uint64_t> return_address(const guest::TargetInfo& target, const GuestRange& kernel_range,
+                                                     std::optional<uint64_t> sp, GuestCpu& cpu) noexcept;
 
 /// Which bucket a tick belongs to that was taken outside the kernel's addresses.
 enum class Outside : uint8_t { kUser, kOtherPrivileged };

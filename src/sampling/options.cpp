@@ -8,13 +8,15 @@
 
 #include "base/printable.h"
 #include "capture/limits.h"
+#include "guest/trace_events.h"
+#include "sampling/elf_symbol.h"
 
 namespace qperf::sampling {
 namespace {
 
 using guest::Mode;
 
-constexpr std::array<OptionRow, 13> kTable{{
+constexpr std::array<OptionRow, 14> kTable{{
     {.name = "mode",
      .kind = OptionKind::kMode,
      .value_name = "wall|icount|exact",
@@ -113,10 +115,16 @@ constexpr std::array<OptionRow, 13> kTable{{
      .path = &Options::control_path},
     {.name = "trace",
      .kind = OptionKind::kAddress,
-     .value_name = "ADDRESS",
+     .value_name = "ADDRESS|auto",
      .default_text = "",
      .only_mode = {},
-     .help = "the guest's trace marker function (recorded)"},
+     .help = "the guest's trace marker function, whose executions are recorded as events; auto: its symbol in elf="},
+    {.name = "trace_stacks",
+     .kind = OptionKind::kStacks,
+     .value_name = "block|all|none",
+     .default_text = "block",
+     .only_mode = {},
+     .help = "events that keep their stack: block, also wake, switch and enqueue, or none"},
 }};
 
 /// Decimal, or hexadecimal after 0x. The whole text or nothing.
@@ -174,14 +182,34 @@ Result<void> set_value(Options& options, const OptionRow& row, std::string_view 
       options.*row.path = std::string(value);
       return {};
     case OptionKind::kRange: return set_range(options, row, value);
+    case OptionKind::kStacks:
+      if (value != "block" && value != "all" && value != "none") return bad(row, value, "block, all or none is allowed");
+      options.trace_stacks = value == "block" ? TraceStacks::kBlock : value == "all" ? TraceStacks::kAll : TraceStacks::kNone;
+      return {};
     case OptionKind::kAddress: {
+      options.trace_auto = value == "auto";
+      if (options.trace_auto) return {};
       const auto address = parse_number(value);
-      if (!address) return bad(row, value, "an address is needed, such as 0xffffffff80201000");
+      if (!address) return bad(row, value, "an address such as 0xffffffff80201000, or auto, is needed");
       options.trace_address = GuestVa{*address};
       return {};
     }
     case OptionKind::kFlag: return {};
   }
+  return {};
+}
+
+/// trace=auto: the address of the marker's symbol.
+Result<void> find_marker(Options& options) {
+  if (!options.trace_auto) return {};
+  if (options.elf_path.empty())
+    return Error{ErrorCode::kUsage, "trace=auto: looks the marker up in the kernel's ELF; give elf=PATH, too"};
+  QPERF_ASSIGN_OR_RETURN(const auto address, find_elf_symbol(options.elf_path, guest::kTraceMarkerSymbol));
+  if (!address)
+    return Error{ErrorCode::kUsage, fmt::format("trace=auto: elf={} has no symbol {}; build the kernel with its trace marker, or "
+                                                "give the marker's address",
+                                                printable(options.elf_path), guest::kTraceMarkerSymbol)};
+  options.trace_address = *address;
   return {};
 }
 
@@ -236,7 +264,11 @@ Result<Options> parse_options(std::span<const std::string_view> arguments, guest
     if (row.only_mode && *row.only_mode != options.mode && given.contains(row.name))
       options.warnings += fmt::format("{}= has no effect in mode={}, only in mode={}\n", row.name,
                                       guest::mode_name(options.mode), guest::mode_name(*row.only_mode));
+  if (options.help) return options;
+  QPERF_RETURN_IF_ERROR(find_marker(options));
   QPERF_RETURN_IF_ERROR(check_trace(options, target));
+  if (options.trace_address && options.mode == Mode::kExact)
+    options.warnings += "trace= records no events in mode=exact, only in mode=wall and mode=icount\n";
   return options;
 }
 

@@ -12,6 +12,9 @@
 
 namespace qperf::sampling {
 
+/// Which trace events keep the stack that emitted them.
+enum class TraceStacks : uint8_t { kNone, kBlock, kAll };
+
 /// The plugin's arguments, checked. Defaults and limits are rows of option_table().
 struct Options {
   guest::Mode mode = guest::Mode::kWall;
@@ -27,11 +30,13 @@ struct Options {
   std::string elf_path;        // empty: not given
   std::string control_path;    // empty: no control socket
   std::optional<GuestVa> trace_address;
+  bool trace_auto = false;     // the address is that of the marker's symbol in elf_path
+  TraceStacks trace_stacks = TraceStacks::kBlock;
   bool help = false;
   std::string warnings;        // one line each; arguments that have no effect in this mode
 };
 
-enum class OptionKind : uint8_t { kMode, kNumber, kPath, kRange, kAddress, kFlag };
+enum class OptionKind : uint8_t { kMode, kNumber, kPath, kRange, kAddress, kStacks, kFlag };
 
 /// One argument: parser, help text and documentation are made from these rows.
 struct OptionRow {

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/printable.h"
+#include "guest/trace_events.h"
 #include "sampling/clock.h"
 #include "sampling/worker_thread.h"
 
@@ -34,6 +35,8 @@ Recorder::~Recorder() {
 Result<void> Recorder::open(const capture::Header& header) {
   wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (wake_fd_ < 0) return Error{ErrorCode::kIo, std::string("eventfd: ") + std::strerror(errno)};
+  if (sampler_.tracer().active())
+    for (uint32_t i = 0; i < sampler_.max_vcpus(); ++i) event_builders_.emplace_back(VcpuIndex{i});
   if (sampler_.options().mode == guest::Mode::kExact) executions_written_.resize(sampler_.blocks().capacity());
   QPERF_RETURN_IF_ERROR(file_.open(sampler_.options().out_path));
   if (!sampler_.options().control_path.empty()) {
@@ -106,7 +109,10 @@ void Recorder::set_enabled(bool enabled) {
 }
 
 void Recorder::drain() {
-  for (uint32_t i = 0; i < sampler_.max_vcpus(); ++i) drain_vcpu(i);
+  for (uint32_t i = 0; i < sampler_.max_vcpus(); ++i) {
+    drain_vcpu(i);
+    if (!event_builders_.empty()) drain_events(i);
+  }
   write_fingerprints();
 }
 
@@ -120,9 +126,41 @@ void Recorder::drain_vcpu(uint32_t index) {
     ring.pop();
     if (builders_[index].is_large()) write_samples(builders_[index]);
   }
+  adapt_interval(drained, capacity, index == 0);
+}
+
+void Recorder::adapt_interval(size_t drained, size_t capacity, bool may_slow) {
   // Look more often while any queue fills up, more seldom while all stay nearly empty.
   if (drained > capacity / 4) interval_ms_ = std::max(kShortestIntervalMs, interval_ms_ / 2);
-  if (drained <= capacity / 32 && index == 0) interval_ms_ = std::min(kLongestIntervalMs, interval_ms_ + 1);
+  if (drained <= capacity / 32 && may_slow) interval_ms_ = std::min(kLongestIntervalMs, interval_ms_ + 1);
+}
+
+void Recorder::drain_events(uint32_t index) {
+  auto& queue = sampler_.tracer().queue(VcpuIndex{index});
+  EventChunkBuilder& builder = event_builders_[index];
+  size_t drained = 0;
+  for (const EventSlot* slot = nullptr; drained < queue.capacity() && (slot = queue.front()) != nullptr; ++drained) {
+    builder.add(*slot);
+    queue.pop();
+    if (builder.is_large()) write_events(builder);
+  }
+  adapt_interval(drained, queue.capacity(), false);
+}
+
+void Recorder::write_events(EventChunkBuilder& builder) {
+  if (builder.empty()) return;
+  if (failure_.empty()) check(writer_->events(builder.chunk()));
+  builder.clear();
+}
+
+/// What the user must know about the trace marker, at the end.
+void Recorder::report_trace() {
+  if (event_builders_.empty()) return;
+  if (!sampler_.tracer().ever_executed())
+    report_(fmt::format("qperf: trace={:#x}: never executed; give the address of the first instruction of {} in the kernel that runs "
+                        "(of a slid kernel, the slid one)",
+                        sampler_.options().trace_address->raw, guest::kTraceMarkerSymbol));
+  report_("QPerf trace: " + describe_events(event_builders_));
 }
 
 void Recorder::write_samples(ChunkBuilder& builder) {
@@ -182,6 +220,7 @@ void Recorder::write_fingerprints() {
 void Recorder::flush() {
   last_flush_ns_ = now();
   for (auto& builder : builders_) write_samples(builder);
+  for (auto& builder : event_builders_) write_events(builder);
   if (sampler_.options().mode == guest::Mode::kExact) write_counts();
   if (idle_unknown_.load(std::memory_order_relaxed) && !idle_unknown_written_ && failure_.empty()) {
     idle_unknown_written_ = true;
@@ -196,6 +235,10 @@ void Recorder::end(capture::EndReason reason) {
   sampler_.quiesce();
   drain();
   for (auto& builder : builders_) write_samples(builder);
+  for (auto& builder : event_builders_) {
+    builder.add_trailing(sampler_.tracer().queue(builder.chunk().vcpu).trailing_loss());
+    write_events(builder);
+  }
   if (sampler_.options().mode == guest::Mode::kExact) write_counts();
   capture::Trailer trailer{.reason = reason,
                            .end_wall_ns = now(),
@@ -204,6 +247,7 @@ void Recorder::end(capture::EndReason reason) {
   if (failure_.empty()) check(writer_->finish(trailer));
   if (failure_.empty()) check(file_.close());
   ended_ = true;
+  report_trace();
   const char* const outcome = !abandoned_.empty() ? "EMPTY (this guest cannot be profiled)"
                               : failure_.empty()  ? "complete"
                                                   : "INCOMPLETE (it could not be written)";

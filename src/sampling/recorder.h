@@ -11,6 +11,7 @@
 #include "capture/writer.h"
 #include "sampling/chunk_builder.h"
 #include "sampling/control_socket.h"
+#include "sampling/event_chunk_builder.h"
 #include "sampling/ledger.h"
 #include "sampling/output_file.h"
 #include "sampling/sampler.h"
@@ -48,6 +49,11 @@ class Recorder {
   void drain();
   void drain_vcpu(uint32_t index);
   void write_samples(ChunkBuilder& builder);
+  void drain_events(uint32_t index);
+  void write_events(EventChunkBuilder& builder);
+  void report_trace();
+  /// The next wait, after `drained` of `capacity` slots were in use.
+  void adapt_interval(size_t drained, size_t capacity, bool may_slow);
   void write_counts();
   void write_fingerprints();
   void flush();
@@ -65,6 +71,7 @@ class Recorder {
   std::unique_ptr<capture::Writer> writer_;
   ControlSocket control_;
   std::vector<ChunkBuilder> builders_;
+  std::vector<EventChunkBuilder> event_builders_;  // empty without a trace marker
   std::vector<WrittenCounts> written_;
   std::vector<uint64_t> executions_written_;  // mode=exact: by block index
   std::vector<uint64_t> executions_;          // scratch of write_counts()

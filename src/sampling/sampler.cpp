@@ -4,30 +4,11 @@
 #include <thread>
 
 #include "base/checksum.h"
+#include "sampling/alarm_guard.h"
 #include "sampling/clock.h"
 
 namespace qperf::sampling {
 namespace {
-
-/// Marks a vCPU as inside an alarm for the life of the guard; quiesce() waits for it.
-class AlarmGuard {
- public:
-  AlarmGuard(std::atomic<bool>& in_callback, const std::atomic<bool>& accepting) noexcept : in_callback_(in_callback) {
-    // Sequentially consistent with quiesce(): either we see accepting == false, or it sees in_callback == true.
-    in_callback_.store(true, std::memory_order_seq_cst);
-    accepted_ = accepting.load(std::memory_order_seq_cst);
-  }
-  // Pairs with the acquire in quiesce(): what the alarm did is visible before the mark goes.
-  ~AlarmGuard() { in_callback_.store(false, std::memory_order_release); }
-  AlarmGuard(const AlarmGuard&) = delete;
-  AlarmGuard& operator=(const AlarmGuard&) = delete;
-
-  [[nodiscard]] bool accepted() const noexcept { return accepted_; }
-
- private:
-  std::atomic<bool>& in_callback_;
-  bool accepted_;
-};
 
 size_t table_capacity(guest::Mode mode) {
   // mode=exact has a counter for each slot in every vCPU's part of the scoreboard, which the emulator touches at once.
@@ -43,7 +24,8 @@ Sampler::Sampler(const Options& options, guest::Target target, uint32_t max_vcpu
       max_vcpus_(max_vcpus),
       words_(words),
       start_ns_(start_ns),
-      walk_limits_{target, options.kernel_range, options.max_stack_bytes} {
+      walk_limits_{target, options.kernel_range, options.max_stack_bytes},
+      tracer_(options_, target, max_vcpus, start_ns) {
   const uint64_t period = options_.period_insns;
   // At 100 % the shortest gap is one instruction; the range stays symmetric, so the mean gap is exactly the period.
   jitter_insns_ = period == 0 ? 0 : std::min(period - 1, period / 100 * options_.jitter_percent +
@@ -55,6 +37,7 @@ Sampler::Sampler(const Options& options, guest::Target target, uint32_t max_vcpu
 Result<void> Sampler::allocate() {
   vcpus_ = std::make_unique<Vcpu[]>(max_vcpus_);
   QPERF_RETURN_IF_ERROR(blocks_.allocate(table_capacity(options_.mode)));
+  QPERF_RETURN_IF_ERROR(tracer_.allocate());
   if (options_.mode == guest::Mode::kExact) return {};
   for (uint32_t i = 0; i < max_vcpus_; ++i)
     QPERF_RETURN_IF_ERROR(
@@ -179,7 +162,30 @@ void Sampler::shared_outside_block(GuestVa pc, GuestCpu& cpu) noexcept {
   if (std::atomic_ref(words_.words(kAll).due).load(std::memory_order_relaxed) != 0) outside_alarm(kAll, pc, cpu);
 }
 
+void Sampler::trace_marker(VcpuIndex vcpu, const Block* block, GuestCpu& cpu) noexcept {
+  Vcpu& state = vcpus_[vcpu.raw];
+  const AlarmGuard guard(state.in_callback, accepting_);
+  if (!guard.accepted()) return;
+  // The block's instructions were counted at its start.
+  const Insns in_block = block == nullptr ? 0 : block->insns.load(std::memory_order_relaxed);
+  tracer_.marker(vcpu, state, insns_now(vcpu, state) - in_block, cpu);
+}
+
+Insns Sampler::insns_now(VcpuIndex vcpu, Vcpu& state) noexcept {
+  if (!state.ever_online.load(std::memory_order_relaxed)) return 0;
+  return value(state.insns_base) + words_.words(vcpu).insns;
+}
+
+void Sampler::trace_vcpu(VcpuIndex vcpu, capture::EventType type) noexcept {
+  // Where vCPUs share a thread QEMU reports no halt worth the name.
+  if (!tracer_.active() || threading() == Threading::kOne) return;
+  Vcpu& state = vcpus_[vcpu.raw];
+  const AlarmGuard guard(state.in_callback, accepting_);
+  if (guard.accepted()) tracer_.vcpu_event(vcpu, state, insns_now(vcpu, state), type);
+}
+
 void Sampler::vcpu_idle(VcpuIndex vcpu) noexcept {
+  trace_vcpu(vcpu, capture::EventType::kVcpuIdle);
   if (options_.mode != guest::Mode::kWall || threading() == Threading::kOne) return;
   Vcpu& state = vcpus_[vcpu.raw];
   const AlarmGuard guard(state.in_callback, accepting_);
@@ -190,6 +196,7 @@ void Sampler::vcpu_idle(VcpuIndex vcpu) noexcept {
 }
 
 void Sampler::vcpu_resume(VcpuIndex vcpu) noexcept {
+  trace_vcpu(vcpu, capture::EventType::kVcpuResume);
   if (options_.mode != guest::Mode::kWall || threading() == Threading::kOne) return;
   Vcpu& state = vcpus_[vcpu.raw];
   const AlarmGuard guard(state.in_callback, accepting_);
@@ -211,6 +218,7 @@ void Sampler::take_sample(Vcpu& state, const Block& block, Insns insns, uint64_t
   slot.insns = insns;
   slot.weight = weight;
   slot.block = &block;
+  slot.task = state.current_task;
   walk(slot, cpu);
   state.samples.commit();
 }
@@ -220,16 +228,7 @@ void Sampler::walk(SampleSlot& slot, GuestCpu& cpu) noexcept {
   const auto fp = cpu.frame_pointer();
   slot.frame_count = 0;
   slot.stop = capture::StopReason::kNoFramePointer;
-  auto link = cpu.link();
-  if (target_info_.link.empty() && sp && options_.kernel_range.contains(GuestVa{*sp}) && *sp % 8 == 0) {
-    // The return address is on top of the stack until the function has pushed something.
-    const auto bytes = cpu.read(GuestVa{*sp}, 8);
-    if (bytes.size() == 8) {
-      uint64_t word = 0;
-      for (size_t i = 0; i < 8; ++i) word |= std::to_integer<uint64_t>(bytes[i]) << (8 * i);
-      link = word;
-    }
-  }
+  const auto link = return_address(target_info_, options_.kernel_range, sp, cpu);
   slot.has_link = link.has_value();
   slot.link = guest::strip_authentication(target_, GuestVa{link.value_or(0)});
   if (!sp || !fp) return;

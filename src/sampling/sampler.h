@@ -10,6 +10,7 @@
 #include "sampling/fingerprint_queue.h"
 #include "sampling/guest_cpu.h"
 #include "sampling/options.h"
+#include "sampling/tracer.h"
 #include "sampling/vcpu.h"
 #include "sampling/words.h"
 
@@ -49,6 +50,8 @@ class Sampler {
   /// For vcpus_share_code(): does at the start of a block, in a call, what generated code does inline elsewhere.
   void shared_kernel_block(const Block& block, GuestCpu& cpu) noexcept;
   void shared_outside_block(GuestVa pc, GuestCpu& cpu) noexcept;
+  /// The guest is about to execute the first instruction of its trace marker, in `block` (nullptr: without slot).
+  void trace_marker(VcpuIndex vcpu, const Block* block, GuestCpu& cpu) noexcept;
   void vcpu_idle(VcpuIndex vcpu) noexcept;
   void vcpu_resume(VcpuIndex vcpu) noexcept;
 
@@ -74,6 +77,7 @@ class Sampler {
   [[nodiscard]] Vcpu& vcpu(VcpuIndex vcpu) noexcept { return vcpus_[vcpu.raw]; }
   [[nodiscard]] const BlockTable& blocks() const noexcept { return blocks_; }
   [[nodiscard]] FingerprintQueue& fingerprints() noexcept { return fingerprints_; }
+  [[nodiscard]] Tracer& tracer() noexcept { return tracer_; }
   [[nodiscard]] WordsSource& words() noexcept { return words_; }
   [[nodiscard]] const Options& options() const noexcept { return options_; }
   [[nodiscard]] guest::Target target() const noexcept { return target_; }
@@ -92,6 +96,9 @@ class Sampler {
   uint64_t take_periods(Words& words, Vcpu& state) noexcept;
   void take_sample(Vcpu& state, const Block& block, Insns insns, uint64_t weight, GuestCpu& cpu) noexcept;
   void walk(SampleSlot& slot, GuestCpu& cpu) noexcept;
+  void trace_vcpu(VcpuIndex vcpu, capture::EventType type) noexcept;
+  /// vCPU thread.
+  Insns insns_now(VcpuIndex vcpu, Vcpu& state) noexcept;
 
   const Options options_;
   const guest::Target target_;
@@ -100,6 +107,7 @@ class Sampler {
   WordsSource& words_;
   const uint64_t start_ns_;
   unwind::WalkLimits walk_limits_;
+  Tracer tracer_;
   uint64_t jitter_insns_ = 0;  // gaps are drawn from period -/+ this
   uint64_t alarm_insns_ = 0;
   std::unique_ptr<Vcpu[]> vcpus_;

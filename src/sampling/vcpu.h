@@ -42,6 +42,7 @@ struct SampleSlot {
   WallNs wall_ns;
   Insns insns;
   uint64_t weight;
+  TaskId task;
   const Block* block;
   GuestVa link;
   uint32_t frame_count;
@@ -62,7 +63,8 @@ static_assert(sizeof(SampleSlot) % alignof(GuestVa) == 0);
 /// What is kept of one vCPU. Every counter has exactly one writing thread (named); all may be read at any time.
 struct alignas(64) Vcpu {
   // vCPU thread.
-  uint64_t next_sequence = 0;
+  uint64_t next_sequence = 0;  // of samples and events
+  TaskId current_task = capture::kUnknownTask;
   Prng random{0};
   std::atomic<uint64_t> insns_base{0};  // icount: added to Words::insns gives the total; wraps
   std::atomic<uint64_t> dropped_queue_full{0};
