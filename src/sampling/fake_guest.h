@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <vector>
@@ -40,12 +41,14 @@ class FakeCpu final : public GuestCpu {
   std::optional<uint64_t> stack_pointer() noexcept override { return kSp.raw; }
   std::optional<uint64_t> link() noexcept override { return kLink; }
   std::optional<uint64_t> privilege() noexcept override { return privilege_register; }
+  std::optional<uint64_t> argument(size_t index) noexcept override { return arguments[index]; }
   std::span<const std::byte> read(GuestVa address, size_t size_bytes) noexcept override {
     if (address < kSp || address.raw + size_bytes > kSp.raw + page_.size()) return {};
     return std::span(page_).subspan(address.raw - kSp.raw, size_bytes);
   }
 
   std::optional<uint64_t> privilege_register = 0;
+  std::array<uint64_t, 6> arguments{};
 
  private:
   void put(size_t offset, uint64_t word) {

@@ -18,8 +18,10 @@ struct qemu_plugin_scoreboard {
   size_t element_size;
   std::vector<std::vector<uint64_t>> elements;  // by vCPU
 };
+struct qemu_plugin_tb;
 struct qemu_plugin_insn {
   uint64_t pc;
+  qemu_plugin_tb* tb;
 };
 struct qemu_plugin_u64 {
   qemu_plugin_scoreboard* score;
@@ -31,7 +33,7 @@ namespace {
 using VcpuUserdataCallback = void (*)(unsigned, void*);
 
 struct Operation {
-  bool conditional;
+  bool conditional;  // or a hooked instruction: a callback without an entry
   int condition;
   qemu_plugin_u64 entry;
   uint64_t immediate;
@@ -122,6 +124,7 @@ EXPORT size_t qemu_plugin_tb_n_insns(const qemu_plugin_tb* tb) { return tb->insn
 EXPORT uint64_t qemu_plugin_tb_vaddr(const qemu_plugin_tb* tb) { return tb->pc; }
 EXPORT qemu_plugin_insn* qemu_plugin_tb_get_insn(qemu_plugin_tb* tb, size_t index) {
   tb->insn.pc = tb->pc + 4 * index;
+  tb->insn.tb = tb;
   return &tb->insn;
 }
 EXPORT size_t qemu_plugin_insn_data(const qemu_plugin_insn* insn, void* destination, size_t size) {
@@ -129,6 +132,11 @@ EXPORT size_t qemu_plugin_insn_data(const qemu_plugin_insn* insn, void* destinat
   const size_t copied = std::min<size_t>(size, 4);
   std::memcpy(destination, &text, copied);
   return copied;
+}
+
+EXPORT uint64_t qemu_plugin_insn_vaddr(const qemu_plugin_insn* insn) { return insn->pc; }
+EXPORT void qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_insn* insn, VcpuUserdataCallback callback, int, void* userdata) {
+  insn->tb->operations.push_back({true, kConditionAlways, {nullptr, 0}, 0, callback, userdata});
 }
 
 EXPORT void qemu_plugin_register_vcpu_tb_exec_cond_cb(qemu_plugin_tb* tb, VcpuUserdataCallback callback, int, int condition,
@@ -166,7 +174,7 @@ struct Descriptor {
 };
 
 EXPORT GArray* qemu_plugin_get_registers(void) {
-  static const char* const names[] = {"zero", "ra", "sp", "fp", "priv"};
+  static const char* const names[] = {"zero", "ra", "sp", "fp", "priv", "a0", "a1", "a2", "a3", "a4", "a5"};
   GArray* const array = g_array_new(FALSE, TRUE, sizeof(Descriptor));
   for (size_t i = 0; i < std::size(names); ++i) {
     if (g_state->machine.lacks_frame_pointer && std::strcmp(names[i], "fp") == 0) continue;
@@ -185,7 +193,8 @@ EXPORT int qemu_plugin_read_register(void* handle, GByteArray* into) {
 #endif
   const uint64_t values[] = {0, fake_qemu::Emulator::kKernelPc + 0x300, fake_qemu::Emulator::kStackPage,
                              fake_qemu::Emulator::kStackPage + 0x20, g_state->emulator->privilege};
-  const uint64_t value = values[reinterpret_cast<uintptr_t>(handle)];
+  const size_t index = reinterpret_cast<uintptr_t>(handle);
+  const uint64_t value = index < std::size(values) ? values[index] : g_state->emulator->arguments[index - std::size(values)];
   g_byte_array_append(into, reinterpret_cast<const guint8*>(&value), sizeof value);
 #if FAKE_API >= 6
   return true;
@@ -323,6 +332,10 @@ Recording read_recording(const std::string& path) {
       recording.samples.push_back(sample);
       recording.sites.push_back(chunk.sites[sample.site]);
     }
+    return {};
+  };
+  handlers.events = [&](const qperf::capture::EventChunk& chunk) -> qperf::Result<void> {
+    recording.events.push_back(chunk);
     return {};
   };
   handlers.counts = [&](std::span<const qperf::capture::BlockCount> counts) -> qperf::Result<void> {

@@ -55,6 +55,7 @@ class Emulator {
 
   std::string said;
   uint64_t privilege = 0;       // register `priv`
+  std::array<uint64_t, 6> arguments{};  // a0 .. a5
   uint64_t text_change = 0;     // changes the instruction bytes of what is translated next
 };
 
@@ -63,6 +64,7 @@ struct Recording {
   qperf::capture::Summary summary;
   std::vector<qperf::capture::Sample> samples;
   std::vector<qperf::capture::Site> sites;  // of each sample, same order
+  std::vector<qperf::capture::EventChunk> events;
   std::vector<qperf::capture::BlockCount> counts;
   std::vector<qperf::capture::Fingerprint> fingerprints;
   uint64_t ledgers = 0;
