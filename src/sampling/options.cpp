@@ -190,7 +190,7 @@ Result<void> set_value(Options& options, const OptionRow& row, std::string_view 
       options.trace_auto = value == "auto";
       if (options.trace_auto) return {};
       const auto address = parse_number(value);
-      if (!address) return bad(row, value, "an address such as 0xffffffff80201000, or auto, is needed");
+      if (!address) return bad(row, value, "an address is needed, such as 0xffffffff80201000, or auto");
       options.trace_address = GuestVa{*address};
       return {};
     }
