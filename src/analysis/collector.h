@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/image_set.h"
+#include "analysis/sample_view.h"
 #include "capture/records.h"
 #include "profile/filter.h"
 #include "profile/sequence_table.h"
@@ -21,20 +22,22 @@ struct RawStack {
   capture::StopReason stop = capture::StopReason::kBottom;
   std::optional<GuestVa> link;
   GuestVa pc;
+  uint32_t root = kNoRoot;           // SampleView's
   std::span<const uint64_t> frames;  // return addresses, leaf first
 
   /// The inverse of what Collector interns.
   [[nodiscard]] static RawStack from_words(std::span<const uint64_t> words) noexcept;
 };
 
-/// Sums samples by (vCPU, era, site). A site is interned once a chunk, so that a sample costs a few nanoseconds; memory grows
+/// Sums samples by (vCPU, era, root, site). A site is interned once a chunk, so that a sample costs a few nanoseconds; memory grows
 /// with distinct sites, and by one chunk.
 class Collector {
  public:
   enum class KeepOrder : uint8_t { kNo, kYes };
 
-  Collector(const ImageSet& images, const profile::SampleFilter& filter, KeepOrder keep_order)
-      : images_(images), filter_(filter), keep_order_(keep_order) {}
+  /// `view`: nullptr, or what else chooses samples and gives them roots.
+  Collector(const ImageSet& images, const profile::SampleFilter& filter, KeepOrder keep_order, SampleView* view = nullptr)
+      : images_(images), filter_(filter), keep_order_(keep_order), view_(view) {}
 
   void add(const capture::SampleChunk& chunk);
   /// One sample of weight 1 without a clock.
@@ -58,6 +61,7 @@ class Collector {
  private:
   struct Slot {
     uint32_t era = kNoEra;
+    uint32_t root = kNoRoot;
     profile::StackId stack;
     size_t row = 0;
   };
@@ -69,12 +73,13 @@ class Collector {
     size_t row = 0;
   };
 
-  profile::StackId intern(const capture::Site& site, uint32_t era);
+  profile::StackId intern(const capture::Site& site, uint32_t era, uint32_t root);
   size_t row_of(VcpuIndex vcpu, profile::StackId stack);
 
   const ImageSet& images_;
   const profile::SampleFilter& filter_;
   KeepOrder keep_order_;
+  SampleView* view_;
   Seen seen_;
   profile::SequenceTable<uint64_t> stacks_;
   profile::WeightTable weights_;

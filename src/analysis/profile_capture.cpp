@@ -106,7 +106,7 @@ Result<void> collect(const CaptureInput& input, Collector& collector) {
 /// The distinct stacks after the rules, and what became of each raw one.
 struct RuledStacks {
   LookupTable lookups;
-  profile::SequenceTable<uint32_t> stacks;  // of LookupId, leaf first
+  profile::SequenceTable<uint32_t> stacks;  // the root (SampleView's), then LookupIds, leaf first
   std::vector<profile::StackId> by_raw;
   std::vector<StackRules::Outcome> outcomes;  // by raw stack
 };
@@ -121,7 +121,7 @@ RuledStacks apply_rules(const Collector& collector, const ImageSet& images, cons
   std::vector<uint32_t> words;
   for (size_t id = 0; id < raw_stacks.size(); ++id) {
     ruled.outcomes.push_back(rules.apply(raw_at(id), stack));
-    words.clear();
+    words.assign(1, raw_at(id).root);
     for (const LookupId lookup : stack) words.push_back(lookup.raw);
     ruled.by_raw.push_back(ruled.stacks.intern(words));
   }
@@ -145,24 +145,27 @@ void count_addresses(Tally& tally, std::span<const uint32_t> lookups, const std:
 /// Exact counts have no stack: the innermost function at the block is the whole of it, as it is the leaf of a sample.
 enum class Depth : uint8_t { kWhole, kLeafOnly };
 
-profile::StackId name_stack(std::span<const uint32_t> lookups, const std::vector<NamedLookup>& named, Depth depth,
-                            profile::NamedStacks& names, std::vector<profile::FrameId>& frames) {
+profile::StackId name_stack(std::span<const uint32_t> ruled, const std::vector<NamedLookup>& named, Depth depth,
+                            const SampleView* view, profile::NamedStacks& names, std::vector<profile::FrameId>& frames) {
   frames.clear();
+  const auto lookups = ruled.subspan(1);
   for (const uint32_t lookup : lookups) frames.insert(frames.end(), named[lookup].frames.begin(), named[lookup].frames.end());
   if (depth == Depth::kLeafOnly) frames.resize(1);
+  if (view != nullptr && ruled.front() != kNoRoot)
+    frames.push_back(names.frames.intern({.name = view->root_name(ruled.front()), .file = "", .line = 0}));
   std::ranges::reverse(frames);
   return names.stacks.intern(frames);
 }
 
 void sum_by_name(const Collector& collector, const RuledStacks& ruled, const std::vector<NamedLookup>& named, Depth depth,
-                 profile::NamedStacks& names, CaptureProfile& result) {
+                 const SampleView* view, profile::NamedStacks& names, CaptureProfile& result) {
   std::vector<profile::StackId> named_ids(ruled.stacks.size(), profile::StackId{kNotUsed});
   std::vector<profile::FrameId> frames;
   Tally& tally = result.tally;
   for (const auto& row : collector.weights().rows()) {
     const profile::StackId ruled_id = ruled.by_raw[row.stack.raw];
     profile::StackId& named_id = named_ids[ruled_id.raw];
-    if (named_id.raw == kNotUsed) named_id = name_stack(ruled.stacks[ruled_id], named, depth, names, frames);
+    if (named_id.raw == kNotUsed) named_id = name_stack(ruled.stacks[ruled_id], named, depth, view, names, frames);
     result.weights[result.weights.row_of(row.vcpu, named_id)].add(row.weight, row.samples);
 
     const auto stop = static_cast<size_t>(RawStack::from_words(collector.stacks()[row.stack]).stop);
@@ -171,7 +174,7 @@ void sum_by_name(const Collector& collector, const RuledStacks& ruled, const std
     if (outcome.roots_dropped != 0 || stop == static_cast<size_t>(capture::StopReason::kBadReturnAddress))
       tally.walks_with_dropped_roots += row.samples;
     if (outcome.caller_restored) tally.walks_with_restored_caller += row.samples;
-    count_addresses(tally, ruled.stacks[ruled_id], named, row.samples);
+    count_addresses(tally, ruled.stacks[ruled_id].subspan(1), named, row.samples);
   }
   result.timeline = collector.timeline().renamed([&](profile::StackId raw) { return named_ids[ruled.by_raw[raw.raw].raw]; });
   tally.samples = result.weights.total_samples();
@@ -189,9 +192,11 @@ Result<CaptureProfile> profile_capture(const CaptureRequest& request, profile::N
   QPERF_ASSIGN_OR_RETURN(const profile::SampleFilter filter, make_filter(request, input));
   warn_of_absent_vcpus(request, result);
   QPERF_ASSIGN_OR_RETURN(const ImageSet images, ImageSet::open(request.elfs, input, request.mismatch, result.messages));
+  if (request.view != nullptr) QPERF_RETURN_IF_ERROR(request.view->prepare(input, images));
 
   Collector collector(images, filter,
-                      request.order == Order::kTimeline ? Collector::KeepOrder::kYes : Collector::KeepOrder::kNo);
+                      request.order == Order::kTimeline ? Collector::KeepOrder::kYes : Collector::KeepOrder::kNo,
+                      request.view);
   QPERF_RETURN_IF_ERROR(input.legacy ? collect_legacy(input, collector, result) : collect(input, collector));
   result.tally.samples_in_file = collector.seen().samples;
   result.tally.weight_in_file = collector.seen().weight;
@@ -199,7 +204,7 @@ Result<CaptureProfile> profile_capture(const CaptureRequest& request, profile::N
 
   const RuledStacks ruled = apply_rules(collector, images, input);
   QPERF_ASSIGN_OR_RETURN(const auto named, name_lookups(images, ruled.lookups.all(), names.frames));
-  sum_by_name(collector, ruled, named, is_exact(input) ? Depth::kLeafOnly : Depth::kWhole, names, result);
+  sum_by_name(collector, ruled, named, is_exact(input) ? Depth::kLeafOnly : Depth::kWhole, request.view, names, result);
   const auto& trailer = input.summary.trailer;
   if (!input.legacy && !input.summary.integrity.whole()) result.complete = false;
   if (trailer && trailer->reason == capture::EndReason::kWriteError) result.complete = false;

@@ -10,6 +10,7 @@
 #include "analysis/elf_argument.h"
 #include "analysis/image_set.h"
 #include "analysis/message.h"
+#include "analysis/sample_view.h"
 #include "base/result.h"
 #include "profile/filter.h"
 #include "profile/frame_table.h"
@@ -30,6 +31,7 @@ struct CaptureRequest {
   std::optional<uint64_t> until;  // exclusive
   Mismatch mismatch = Mismatch::kRefuse;
   Order order = Order::kSums;
+  SampleView* view = nullptr;  // chooses samples and gives roots
 };
 
 /// Counts about the selected samples, as the report shows them. "Walks" are samples.

@@ -194,7 +194,7 @@ EXPORT int qemu_plugin_read_register(void* handle, GByteArray* into) {
   const uint64_t values[] = {0, fake_qemu::Emulator::kKernelPc + 0x300, fake_qemu::Emulator::kStackPage,
                              fake_qemu::Emulator::kStackPage + 0x20, g_state->emulator->privilege};
   const size_t index = reinterpret_cast<uintptr_t>(handle);
-  const uint64_t value = index < std::size(values) ? values[index] : g_state->emulator->arguments[index - std::size(values)];
+  const uint64_t value = index < std::size(values) ? values[index] : g_state->emulator->argument_registers[index - std::size(values)];
   g_byte_array_append(into, reinterpret_cast<const guint8*>(&value), sizeof value);
 #if FAKE_API >= 6
   return true;

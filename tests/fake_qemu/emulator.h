@@ -55,7 +55,7 @@ class Emulator {
 
   std::string said;
   uint64_t privilege = 0;       // register `priv`
-  std::array<uint64_t, 6> arguments{};  // a0 .. a5
+  std::array<uint64_t, 6> argument_registers{};  // a0 .. a5
   uint64_t text_change = 0;     // changes the instruction bytes of what is translated next
 };
 

@@ -17,7 +17,7 @@ class TraceTest : public ::testing::Test {
   void TearDown() override { std::filesystem::remove(path); }
 
   static void emit(Emulator& emulator, unsigned vcpu, std::array<uint64_t, 6> values) {
-    emulator.arguments = values;
+    emulator.argument_registers = values;
     emulator.run(vcpu, Emulator::kKernelPc + 0x1000);
   }
 
@@ -26,15 +26,14 @@ class TraceTest : public ::testing::Test {
 
 TEST_F(TraceTest, OnlyTheMarkersInstructionIsHooked) {
   for (const char* mode : {"mode=wall", "mode=icount"}) {
-    Emulator emulator({.vcpus = 2});
+    Emulator emulator({});  // one vCPU: two on this thread would be taken for one-thread emulation
     ASSERT_TRUE(emulator.install({"out=" + path, mode, "trace=0xffffffff80001008"})) << emulator.said;
     emulator.init_vcpu(0);
-    emulator.init_vcpu(1);
     for (int i = 0; i < 50; ++i) emulator.run(0, Emulator::kKernelPc + 64);
     emit(emulator, 0, {3, 5, 1, 4, 77, 0});
-    emit(emulator, 1, {4, 5, 1, 9, 2, 0});
-    emulator.idle(1);
-    emulator.resume(1);
+    emit(emulator, 0, {4, 5, 1, 9, 2, 0});
+    emulator.idle(0);
+    emulator.resume(0);
     emit(emulator, 0, {1000, 1, 2, 3, 4, 5});
     emulator.exit();
     EXPECT_NE(emulator.said.find("5 trace events (other 1, block 1, wake 1, vcpu idle 1, vcpu resume 1), dropped 0"),
@@ -42,15 +41,14 @@ TEST_F(TraceTest, OnlyTheMarkersInstructionIsHooked) {
         << emulator.said;
     const auto recording = read_recording(path);
     EXPECT_TRUE(recording.summary.integrity.whole());
-    ASSERT_EQ(recording.events.size(), 2U);
+    ASSERT_EQ(recording.events.size(), 1U);
     const auto& first = recording.events[0];
-    ASSERT_EQ(first.events.size(), 2U);
+    ASSERT_EQ(first.events.size(), 5U);
     EXPECT_EQ(first.events[0].args, (std::array<uint64_t, 5>{5, 1, 4, 77, 0}));
     EXPECT_EQ(first.events[0].insns, 500U);
-    EXPECT_EQ(first.events[1].kind, 1000U);
+    EXPECT_EQ(first.events[4].kind, 1000U);
     ASSERT_EQ(first.stacks.size(), 1U);
     EXPECT_EQ(first.stacks[0].front().raw, Emulator::kKernelPc + 0x300);
-    EXPECT_EQ(recording.events[1].events.size(), 3U);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <optional>
 
 #include "analysis/profile_capture.h"
@@ -10,6 +11,7 @@
 #include "options.h"
 #include "outputs.h"
 #include "profiles.h"
+#include "sched_output.h"
 
 namespace qperf::tools {
 namespace {
@@ -34,6 +36,11 @@ void print_report(const analysis::CaptureProfile& profile) {
   for (const auto& line : analysis::report_lines(profile)) fmt::print(stderr, "{}\n", printable(line));
   print(profile.messages);
   print(analysis::weaknesses(profile));
+}
+
+void print_sched_report(const analysis::SchedView& sched) {
+  for (const auto& line : sched.report_lines()) fmt::print(stderr, "{}\n", printable(line));
+  print(sched.weaknesses());
 }
 
 analysis::CaptureRequest request_for(const Options& options) {
@@ -83,13 +90,19 @@ Result<int> run(const Options& options) {
   if (options.baseline) {
     QPERF_ASSIGN_OR_RETURN(baseline, analysis::profile_capture(baseline_request_for(options), names));
   }
-  QPERF_ASSIGN_OR_RETURN(const auto current, analysis::profile_capture(request_for(options), names));
+  QPERF_ASSIGN_OR_RETURN(auto sched_request, sched_request_for(options));
+  std::unique_ptr<analysis::SchedView> sched;
+  if (sched_request) sched = std::make_unique<analysis::SchedView>(*std::move(sched_request));
+  auto request = request_for(options);
+  request.view = sched.get();
+  QPERF_ASSIGN_OR_RETURN(const auto current, analysis::profile_capture(request, names));
   QPERF_RETURN_IF_ERROR(check_cpus_apart(options, current.input));
   if (baseline) {
     QPERF_RETURN_IF_ERROR(check_comparable(baseline->input, current.input));
     print_report(*baseline);
   }
   print_report(current);
+  if (sched) print_sched_report(*sched);
 
   const Profiles profiles{.names = names, .current = current, .baseline = baseline ? &*baseline : nullptr};
   if (baseline) {
@@ -104,7 +117,7 @@ Result<int> run(const Options& options) {
     print({{analysis::Severity::kNote,
             fmt::format("more than {} changes of stack: the profile is in the order of stacks, not of time",
                         profile::Timeline::kMaxRuns)}});
-  QPERF_RETURN_IF_ERROR(write_outputs(options, profiles));
+  QPERF_RETURN_IF_ERROR(write_outputs(options, profiles, sched.get()));
   return current.complete && (!baseline || baseline->complete) ? kDone : kIncomplete;
 }
 

@@ -31,6 +31,13 @@ struct Typed {
   std::string until;
   std::string baseline;
   std::vector<std::string> baseline_elfs;
+  std::string phase;
+  std::string occurrence;
+  std::string task;
+  std::string off_cpu_output;
+  std::string sched_output;
+  bool group_by_task = false;
+  bool wakers = false;
   bool group_by_cpu = false;
   bool split_by_cpu = false;
   bool force = false;
@@ -57,6 +64,16 @@ void declare(CLI::App& app, Typed& typed) {
   app.add_option("--until", typed.until, "only samples before N, counted as --from")->type_name("N");
   app.add_flag("--group-by-cpu", typed.group_by_cpu, "a root frame (speedscope: a profile) for each vCPU");
   app.add_flag("--split-by-cpu", typed.split_by_cpu, "also a file for each vCPU: .cpuN before OUTPUT's ending");
+  app.add_flag("--group-by-task", typed.group_by_task, "a root frame (speedscope: a profile) for each task; this and what follows up to "
+               "--sched-output need a capture made with trace=");
+  app.add_option("--phase", typed.phase, "only what lies in the guest's phase NAME")->type_name("NAME");
+  app.add_option("--phase-occurrence", typed.occurrence, "only its N-th occurrence, from 1 [all]")->type_name("N");
+  app.add_option("--task", typed.task, "only tasks in whose label (name[tid]) REGEX is found")->type_name("REGEX");
+  app.add_option("--off-cpu-output", typed.off_cpu_output, "where tasks were blocked and waited for a CPU, in wall nanoseconds, "
+                 "in the format of OUTPUT")->type_name("FILE");
+  app.add_flag("--wakers", typed.wakers, "with --off-cpu-output: append who ended each wait");
+  app.add_option("--sched-output", typed.sched_output, "times, switches, latencies of tasks, vCPUs and resources, as JSON")
+      ->type_name("FILE");
   app.add_option("--baseline", typed.baseline, "an older capture: write what changed since then")->type_name("OLD");
   app.add_option("--baseline-elf", typed.baseline_elfs, "its ELF, if not --elf's")
       ->type_name("ELF[@SLIDE]")
@@ -115,6 +132,30 @@ Result<std::optional<uint64_t>> parse_bound(std::string_view name, const std::st
   return std::optional<uint64_t>(*value);
 }
 
+Result<SchedOptions> check_sched(const Typed& typed) {
+  const auto given = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); };
+  SchedOptions sched;
+  sched.group_by_task = typed.group_by_task;
+  sched.phase = given(typed.phase);
+  sched.task = given(typed.task);
+  sched.off_cpu_output = given(typed.off_cpu_output);
+  sched.sched_output = given(typed.sched_output);
+  sched.wakers = typed.wakers;
+  QPERF_ASSIGN_OR_RETURN(sched.occurrence, parse_bound("--phase-occurrence", typed.occurrence));
+  if (sched.occurrence && !sched.phase) return usage("--phase-occurrence: there is no --phase");
+  if (sched.occurrence == 0U) return usage("--phase-occurrence 0: occurrences count from 1");
+  if (sched.wakers && !sched.off_cpu_output) return usage("--wakers: there is no --off-cpu-output to append them to");
+  if (sched.any() && !typed.baseline.empty())
+    return usage("--baseline: cannot be compared by tasks or phases yet: give neither --group-by-task, --phase, --task, "
+                 "--off-cpu-output nor --sched-output with it");
+  std::vector<std::string> files{typed.output, typed.off_cpu_output, typed.sched_output};
+  std::erase(files, std::string());
+  std::ranges::sort(files);
+  if (const auto twice = std::ranges::adjacent_find(files); twice != files.end())
+    return usage(fmt::format("{}: named for two outputs", printable(*twice)));
+  return sched;
+}
+
 Result<Options> check(const Typed& typed) {
   if (typed.capture.empty() || typed.output.empty())
     return usage(fmt::format("no {} given: qperf-analyzer [options] CAPTURE OUTPUT (--help shows all)",
@@ -136,6 +177,7 @@ Result<Options> check(const Typed& typed) {
   }
   QPERF_ASSIGN_OR_RETURN(options.from, parse_bound("--from", typed.from));
   QPERF_ASSIGN_OR_RETURN(options.until, parse_bound("--until", typed.until));
+  QPERF_ASSIGN_OR_RETURN(options.sched, check_sched(typed));
   options.group_by_cpu = typed.group_by_cpu;
   options.split_by_cpu = typed.split_by_cpu;
   if (typed.split_by_cpu && typed.output == "-") return usage("--split-by-cpu: OUTPUT must be a file, stdout is one stream");

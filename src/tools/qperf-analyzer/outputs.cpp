@@ -8,6 +8,7 @@
 
 #include "export/output_file.h"
 #include "folded_output.h"
+#include "sched_output.h"
 #include "speedscope_output.h"
 
 namespace qperf::tools {
@@ -18,7 +19,9 @@ void write_part(const Options& options, const Profiles& profiles, Part part, exp
     write_folded_part(profiles, part, options.group_by_cpu ? RootFrames::kByVcpu : RootFrames::kNone, sink);
     return;
   }
-  const auto list = options.group_by_cpu ? ProfileList::kAllAndVcpus : ProfileList::kAllOnly;
+  const auto list = options.sched.group_by_task ? ProfileList::kAllTasksAndVcpus
+                    : options.group_by_cpu      ? ProfileList::kAllAndVcpus
+                                                : ProfileList::kAllOnly;
   const std::string name = std::filesystem::path(options.capture).filename().string();
   exporter::write_speedscope(profiles.names, speedscope_part(profiles, part, list, name), sink);
 }
@@ -36,27 +39,40 @@ Result<void> check_output_is_no_input(const Options& options) {
   if (options.baseline) inputs.push_back(*options.baseline);
   for (const auto& elf : options.elfs) inputs.push_back(elf.path);
   for (const auto& elf : options.baseline_elfs) inputs.push_back(elf.path);
+  std::vector<std::string> outputs{options.output};
+  if (options.sched.off_cpu_output) outputs.push_back(*options.sched.off_cpu_output);
+  if (options.sched.sched_output) outputs.push_back(*options.sched.sched_output);
   for (const std::string& input : inputs) {
-    std::error_code missing;
-    if (std::filesystem::equivalent(input, options.output, missing) && !missing)
-      return Error{ErrorCode::kUsage,
-                   fmt::format("{}: is an input and would be overwritten: give another OUTPUT", options.output)};
+    for (const std::string& output : outputs) {
+      std::error_code missing;
+      if (std::filesystem::equivalent(input, output, missing) && !missing)
+        return Error{ErrorCode::kUsage, fmt::format("{}: is an input and would be overwritten: give another OUTPUT", output)};
+    }
   }
   return {};
 }
 
-Result<void> write_outputs(const Options& options, const Profiles& profiles) {
+Result<void> write_outputs(const Options& options, const Profiles& profiles, const analysis::SchedView* sched) {
   std::vector<std::unique_ptr<exporter::OutputFile>> files;
-  const auto add = [&](const std::string& path, Part part) -> Result<void> {
+  const auto add_file = [&](const std::string& path, const auto& write) -> Result<void> {
     QPERF_ASSIGN_OR_RETURN(auto file, exporter::OutputFile::create(path));
-    write_part(options, profiles, part, *file);
+    write(*file);
     QPERF_RETURN_IF_ERROR(file->finish());
     files.push_back(std::move(file));
     return {};
   };
+  const auto add = [&](const std::string& path, Part part) {
+    return add_file(path, [&](exporter::TextSink& sink) { write_part(options, profiles, part, sink); });
+  };
   QPERF_RETURN_IF_ERROR(add(options.output, std::nullopt));
   if (options.split_by_cpu)
     for (const VcpuIndex vcpu : profiles.vcpus()) QPERF_RETURN_IF_ERROR(add(split_path(options.output, vcpu), vcpu));
+  if (sched != nullptr && options.sched.off_cpu_output)
+    QPERF_RETURN_IF_ERROR(
+        add_file(*options.sched.off_cpu_output, [&](exporter::TextSink& sink) { write_off_cpu(*sched, options, sink); }));
+  if (sched != nullptr && options.sched.sched_output)
+    QPERF_RETURN_IF_ERROR(
+        add_file(*options.sched.sched_output, [&](exporter::TextSink& sink) { sink.write(sched->statistics_json()); }));
   for (const auto& file : files) QPERF_RETURN_IF_ERROR(file->commit());
   return {};
 }

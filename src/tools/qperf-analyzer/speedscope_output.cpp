@@ -2,8 +2,13 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <functional>
+#include <iterator>
+
 #include "analysis/units.h"
 #include "profile/difference.h"
+#include "sched_output.h"
 
 namespace qperf::tools {
 namespace {
@@ -62,8 +67,15 @@ exporter::SpeedscopeDocument speedscope_part(const Profiles& profiles, Part part
     return document;
   }
   document.profiles.push_back(one_profile(profiles.current, part));
-  if (list == ProfileList::kAllAndVcpus && !part)
+  if (list == ProfileList::kAllTasksAndVcpus) {
+    // Tasks are the stacks' root frames.
+    auto tasks = profiles_by_root(profiles.names, document.profiles.front().samples);
+    std::ranges::move(tasks, std::back_inserter(document.profiles));
+  }
+  if (list != ProfileList::kAllOnly && !part)
     for (const VcpuIndex vcpu : profiles.vcpus()) document.profiles.push_back(one_profile(profiles.current, vcpu));
+  if (list == ProfileList::kAllTasksAndVcpus)
+    std::ranges::stable_sort(document.profiles.begin() + 1, document.profiles.end(), std::greater<>{}, weight_of);
   return document;
 }
 

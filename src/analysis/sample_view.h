@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "analysis/capture_input.h"
+#include "analysis/image_set.h"
+#include "base/result.h"
+#include "base/types.h"
+
+namespace qperf::analysis {
+
+/// The root of a stack that has none of its own.
+inline constexpr uint32_t kNoRoot = std::numeric_limits<uint32_t>::max();
+
+/// Chooses samples, and gives their stacks a root frame, by something that is not in the sample itself.
+class SampleView {
+ public:
+  virtual ~SampleView() = default;
+  /// Called once, when the ELFs are placed and before the samples are read.
+  virtual Result<void> prepare(const CaptureInput& input, const ImageSet& images) = 0;
+  /// nullopt: the sample is left out. Else a number for root_name(), or kNoRoot.
+  virtual std::optional<uint32_t> root_of(VcpuIndex vcpu, TaskId task, WallNs wall_ns) = 0;
+  /// Printable.
+  [[nodiscard]] virtual std::string root_name(uint32_t root) const = 0;
+};
+
+}  // namespace qperf::analysis

@@ -1,0 +1,185 @@
+#include "analysis/sched_view.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "analysis/naming.h"
+#include "capture/reader.h"
+#include "sched/report_json.h"
+
+namespace qperf::analysis {
+namespace {
+
+constexpr size_t kMostListedPhases = 40;
+
+/// Names all return addresses of the replayed stacks in one go.
+class ImageFrameNames final : public sched::FrameNames {
+ public:
+  static Result<std::unique_ptr<sched::FrameNames>> make(const ImageSet& images, const sched::StackTable& stacks) {
+    auto names = std::make_unique<ImageFrameNames>();
+    LookupTable lookups;
+    for (uint32_t id = 0; id < stacks.size(); ++id) {
+      for (const GuestVa address : stacks.frames(sched::StackId{id}))
+        names->lookup_of_.try_emplace(address.raw, lookups.intern(lookup_for(images, address)).raw);
+    }
+    profile::FrameTable frames;
+    QPERF_ASSIGN_OR_RETURN(const auto named, name_lookups(images, lookups.all(), frames));
+    for (const NamedLookup& lookup : named) {
+      auto& texts = names->texts_.emplace_back();
+      for (const profile::FrameId frame : lookup.frames) texts.push_back(frames[frame].name);
+    }
+    return std::unique_ptr<sched::FrameNames>(std::move(names));
+  }
+
+  std::vector<std::string> frames(GuestVa return_address) override {
+    const auto found = lookup_of_.find(return_address.raw);
+    return found == lookup_of_.end() ? sched::HexFrameNames().frames(return_address) : texts_[found->second];
+  }
+
+ private:
+  /// Stacks are interned over all of time: after a reboot the latest era in which the address is text counts.
+  static Lookup lookup_for(const ImageSet& images, GuestVa address) {
+    for (size_t era = images.eras(); era-- > 0;) {
+      if (const auto place = images.place(static_cast<uint32_t>(era), address - 1))
+        return {.home = Home::kImage, .reached = Reached::kReturnedTo, .image = place->image, .address = place->address + 1};
+    }
+    return {.home = Home::kOutside, .reached = Reached::kReturnedTo, .image = 0, .address = address};
+  }
+
+  tsl::robin_map<uint64_t, uint32_t> lookup_of_;
+  std::vector<std::vector<std::string>> texts_;
+};
+
+uint64_t total(const capture::EventCounts& counts) { return std::accumulate(counts.begin(), counts.end(), uint64_t{0}); }
+
+std::string by_kind(const capture::EventCounts& counts) {
+  std::string text;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", capture::event_class_name(static_cast<capture::EventClass>(i)), counts[i]);
+  }
+  return text;
+}
+
+}  // namespace
+
+SchedView::SchedView(SchedRequest request) : request_(std::move(request)) {}
+SchedView::~SchedView() = default;
+
+Result<void> SchedView::survey(const CaptureInput& input) {
+  std::optional<sched::InsnsWindow> insns_window;
+  const bool in_insns = input.summary.header.mode == guest::Mode::kIcount;
+  if (in_insns && (request_.from || request_.until))
+    insns_window = sched::InsnsWindow{request_.from.value_or(0), request_.until.value_or(UINT64_MAX)};
+  survey_ = std::make_unique<sched::Survey>(insns_window);
+  capture::Handlers handlers;
+  handlers.events = [this](const capture::EventChunk& chunk) -> Result<void> {
+    survey_->chunk(chunk);
+    return {};
+  };
+  handlers.samples = [this](const capture::SampleChunk& chunk) -> Result<void> {
+    for (const capture::Sample& sample : chunk.samples) survey_->sample(chunk.vcpu, sample.wall_ns, sample.insns);
+    return {};
+  };
+  QPERF_RETURN_IF_ERROR(capture::read_capture(input.path, handlers));
+  survey_->finish(input.summary.header.vcpus);
+  if (!survey_->has_events())
+    return Error{ErrorCode::kUsage, fmt::format("{}: has no trace events, which --group-by-task, --phase, --task, --off-cpu-output and "
+                                                "--sched-output need: record with trace=ADDRESS of the guest's trace marker",
+                                                input.path)};
+  if (request_.phase) {
+    QPERF_ASSIGN_OR_RETURN(selected_, survey_->phases().select(*request_.phase, request_.occurrence));
+  }
+  sched::SpanSet everywhere = selected_;
+  if (!in_insns) everywhere = everywhere.intersect({request_.from.value_or(0), request_.until.value_or(UINT64_MAX)});
+  window_ = survey_->window(everywhere);
+  return {};
+}
+
+Result<void> SchedView::replay(const CaptureInput& input) {
+  replay_ = std::make_unique<sched::Replay>(*survey_, window_, request_.wakers);
+  capture::Handlers handlers;
+  handlers.events = [this](const capture::EventChunk& chunk) -> Result<void> {
+    replay_->chunk(chunk);
+    return {};
+  };
+  QPERF_RETURN_IF_ERROR(capture::read_capture(input.path, handlers));
+  replay_->finish();
+  return {};
+}
+
+Result<void> SchedView::prepare(const CaptureInput& input, const ImageSet& images) {
+  if (input.legacy)
+    return Error{ErrorCode::kUsage, fmt::format("{}: captures of the older format have no trace events: record with trace=ADDRESS of the "
+                                                "guest's trace marker",
+                                                input.path)};
+  QPERF_RETURN_IF_ERROR(survey(input));
+  if (!request_.replay) return {};
+  QPERF_RETURN_IF_ERROR(replay(input));
+  QPERF_ASSIGN_OR_RETURN(names_, ImageFrameNames::make(images, replay_->stacks()));
+  return {};
+}
+
+std::optional<uint32_t> SchedView::root_of(VcpuIndex, TaskId task, WallNs wall_ns) {
+  if (request_.phase && !selected_.contains(wall_ns)) return std::nullopt;
+  if (!request_.group_by_task && !request_.tasks) return kNoRoot;
+  const sched::LabelId label = survey_->names().label(task, wall_ns);
+  if (request_.tasks) {
+    if (wanted_.size() <= label.raw) wanted_.resize(label.raw + size_t{1}, -1);
+    signed char& wanted = wanted_[label.raw];
+    if (wanted < 0) wanted = std::regex_search(root_name(label.raw), *request_.tasks) ? 1 : 0;
+    if (wanted == 0) return std::nullopt;
+  }
+  return request_.group_by_task ? label.raw : kNoRoot;
+}
+
+std::string SchedView::root_name(uint32_t root) const { return survey_->names().labels().text(sched::LabelId{root}); }
+
+std::vector<std::string> SchedView::report_lines() const {
+  std::vector<std::string> lines;
+  lines.push_back(fmt::format("trace events: {} ({})", total(survey_->counts()), by_kind(survey_->counts())));
+  std::string drops = fmt::format("event drops: {}", total(survey_->drops()));
+  for (const auto& [vcpu, counts] : survey_->drops_by_vcpu()) drops += fmt::format("; vcpu {}: {}", vcpu.raw, by_kind(counts));
+  lines.push_back(drops);
+  if (replay_) lines.push_back(fmt::format("tasks: {}", replay_->tasks().size()));
+  size_t listed = 0;
+  for (const sched::Phase& phase : survey_->phases().all()) {
+    if (listed++ == kMostListedPhases) {
+      lines.push_back(fmt::format("and {} more phases (--sched-output lists all)", survey_->phases().all().size() - kMostListedPhases));
+      break;
+    }
+    lines.push_back(fmt::format("phase {} {}: {} ns from {} ns, complete={}", phase.name, phase.occurrence,
+                                phase.span.to_ns - phase.span.from_ns, phase.span.from_ns, phase.complete));
+  }
+  return lines;
+}
+
+Messages SchedView::weaknesses() const {
+  Messages messages;
+  if (!survey_->losses().empty())
+    messages.push_back({Severity::kWarning,
+                        fmt::format("{} trace events were dropped{}: where they could have ended or cut a wait it is under [uncertain], so "
+                                    "off-CPU attribution is incomplete; record with a larger event_queue=",
+                                    total(survey_->drops()),
+                                    survey_->missing_events() == 0 ? "" : fmt::format(" and {} are missing from the file", survey_->missing_events()))});
+  if (survey_->phase_marks_left_out() != 0)
+    messages.push_back({Severity::kWarning, fmt::format("{} phase marks beyond the first {} were left out", survey_->phase_marks_left_out(),
+                                                        sched::kMaxPhaseMarks)});
+  if (survey_->phases().ends_without_begin() != 0)
+    messages.push_back({Severity::kWarning,
+                        fmt::format("{} ends of phases without a begin were ignored", survey_->phases().ends_without_begin())});
+  if (replay_ && replay_->oddities()[static_cast<size_t>(sched::Oddity::kTooManyTasks)] != 0)
+    messages.push_back({Severity::kWarning, fmt::format("more than {} tasks: events of further ones were left out", sched::kMaxTasks)});
+  return messages;
+}
+
+std::vector<sched::OffCpuLine> SchedView::off_cpu_lines() const {
+  return replay_->off_cpu_lines(request_.tasks ? &*request_.tasks : nullptr, *names_);
+}
+
+std::string SchedView::statistics_json() const {
+  return sched::report_json(*survey_, window_, *replay_, request_.tasks ? &*request_.tasks : nullptr, *names_);
+}
+
+}  // namespace qperf::analysis

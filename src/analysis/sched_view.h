@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "analysis/message.h"
+#include "analysis/sample_view.h"
+#include "sched/off_cpu.h"
+#include "sched/replay.h"
+#include "sched/survey.h"
+
+namespace qperf::analysis {
+
+/// What of the scheduler's events is asked for.
+struct SchedRequest {
+  std::optional<uint64_t> from;  // as CaptureRequest's
+  std::optional<uint64_t> until;
+  std::optional<std::string> phase;
+  std::optional<uint64_t> occurrence;  // with a phase; nullopt: all of them
+  std::optional<std::regex> tasks;     // labels that it finds; nullopt: all
+  bool group_by_task = false;
+  sched::WakerSide wakers = sched::WakerSide::kLeaveOut;
+  /// Off-CPU time or statistics are wanted: the events are replayed, not only surveyed.
+  bool replay = false;
+};
+
+/// Tasks, phases and waiting of one capture (docs/off-cpu.md), and through them which samples are looked at.
+class SchedView final : public SampleView {
+ public:
+  explicit SchedView(SchedRequest request);
+  ~SchedView() override;
+
+  /// Fails for a capture without trace events, and for a phase that it does not have.
+  Result<void> prepare(const CaptureInput& input, const ImageSet& images) override;
+  std::optional<uint32_t> root_of(VcpuIndex vcpu, TaskId task, WallNs wall_ns) override;
+  [[nodiscard]] std::string root_name(uint32_t root) const override;
+
+  /// Events by kind, drops, tasks, phases: lines for a person.
+  [[nodiscard]] std::vector<std::string> report_lines() const;
+  /// What makes the attribution of waiting incomplete.
+  [[nodiscard]] Messages weaknesses() const;
+
+  /// With SchedRequest::replay.
+  [[nodiscard]] std::vector<sched::OffCpuLine> off_cpu_lines() const;
+  [[nodiscard]] std::string statistics_json() const;
+
+ private:
+  Result<void> survey(const CaptureInput& input);
+  Result<void> replay(const CaptureInput& input);
+
+  SchedRequest request_;
+  std::unique_ptr<sched::Survey> survey_;
+  sched::SpanSet selected_;  // by phase; all of time without one
+  sched::Window window_;
+  std::unique_ptr<sched::Replay> replay_;
+  std::unique_ptr<sched::FrameNames> names_;
+  std::vector<signed char> wanted_;  // by label: -1 not yet asked, 0, 1
+};
+
+}  // namespace qperf::analysis
