@@ -148,12 +148,12 @@ TEST_F(Pulseos, PhasesAsCounted) {
 TEST_F(Pulseos, TheSleeperIsBlockedForAlmostAllOfThePhaseSleep) {
   analyse("sleep");
   const uint64_t phase_ns = 4581734856 - 2536248538;
-  uint64_t slept = 0;
+  uint64_t slept = 0;  // by the one that slept longest: two others nap in the background
   for (const TaskStatistics& task : replay->statistics().tasks()) {
-    for (const ReasonTime& time : task.by_reason) slept += time.reason == 4 ? time.ns : 0;
+    for (const ReasonTime& time : task.by_reason) slept = std::max(slept, time.reason == 4 ? time.ns : 0);
   }
   EXPECT_GT(slept, phase_ns * 95 / 100);
-  EXPECT_LE(slept, phase_ns * 101 / 100);
+  EXPECT_LE(slept, phase_ns);
 }
 
 TEST_F(Pulseos, BlockSitesAreNamedAndSumsHold) {
