@@ -1,6 +1,6 @@
 #include "analysis/sched_view.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <numeric>
 

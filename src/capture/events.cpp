@@ -1,6 +1,6 @@
 #include "capture/events.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <unordered_map>

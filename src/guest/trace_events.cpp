@@ -1,6 +1,6 @@
 #include "guest/trace_events.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

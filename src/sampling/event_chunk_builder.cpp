@@ -1,6 +1,6 @@
 #include "sampling/event_chunk_builder.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <numeric>

@@ -1,6 +1,6 @@
 #include "sched/off_cpu.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -23,6 +23,15 @@ constexpr std::string_view kUncertainRoot = "[uncertain]";
 constexpr std::string_view kWakerSeparator = "--";
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+std::string joined(const std::vector<std::string>& frames) {
+  std::string text;
+  for (const std::string& frame : frames) {
+    if (!text.empty()) text += ';';
+    text += frame;
+  }
+  return text;
+}
 
 /// Frames by address, each address named once.
 class NamedFrames {
@@ -186,13 +195,13 @@ std::vector<OffCpuLine> OffCpuProfile::lines(const TaskTable& tasks, const std::
   lines.reserve(sums.size());
   for (auto& [frames, weight_ns] : sums) lines.push_back({frames, weight_ns});
   // Readers that need sorted input compare whole lines, not frame by frame.
-  std::ranges::sort(lines, {}, [](const OffCpuLine& line) { return fmt::format("{}", fmt::join(line.frames, ";")); });
+  std::ranges::sort(lines, {}, [](const OffCpuLine& line) { return joined(line.frames); });
   return lines;
 }
 
 std::string folded_text(const std::vector<OffCpuLine>& lines) {
   std::string text;
-  for (const OffCpuLine& line : lines) text += fmt::format("{} {}\n", fmt::join(line.frames, ";"), line.weight_ns);
+  for (const OffCpuLine& line : lines) text += fmt::format("{} {}\n", joined(line.frames), line.weight_ns);
   return text;
 }
 

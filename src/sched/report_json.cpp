@@ -1,6 +1,6 @@
 #include "sched/report_json.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>
@@ -43,7 +43,7 @@ class Json {
   }
   void number(uint64_t value) {
     separate();
-    text_ += fmt::format_int(value).c_str();
+    text_ += std::to_string(value);
   }
   void word(std::string_view literal) {
     separate();
