@@ -15,6 +15,11 @@ bool requeues_current(uint64_t enqueue_reason) noexcept {
   return enqueue_reason == reason::kPreempt || enqueue_reason == reason::kYield;
 }
 
+/// Also that of a running task that moves itself to another CPU's queue.
+bool is_of_running_task(uint64_t enqueue_reason) noexcept {
+  return requeues_current(enqueue_reason) || enqueue_reason == reason::kAffinityMigration;
+}
+
 }  // namespace
 
 Machine::Machine(TaskTable& tasks, const LossSpans& losses, IntervalSink& sink)
@@ -339,7 +344,7 @@ void Machine::on_enqueue(const Context& at, const capture::Event& event) {
   const bool was_off_cpu = queued->state == TaskState::kBlocked || queued->state == TaskState::kUnknown;
   switch (queued->state) {
     case TaskState::kRunning:
-      if (!requeues_current(enqueue.reason)) count(Oddity::kEnqueueWhileRunning);
+      if (!is_of_running_task(enqueue.reason)) count(Oddity::kEnqueueWhileRunning);
       break;
     case TaskState::kBlocked:
       count(Oddity::kEnqueueWithoutWake);
@@ -361,7 +366,7 @@ void Machine::on_enqueue(const Context& at, const capture::Event& event) {
   }
   if (queued->state == TaskState::kRunnable && was_off_cpu) queued->stack = at.stack;
   // The scheduler chose it again after its block was ended early: that wait is over and has lasted no time.
-  if (queued->state == TaskState::kRunning && requeues_current(enqueue.reason)) queued->wait = {};
+  if (queued->state == TaskState::kRunning && is_of_running_task(enqueue.reason)) queued->wait = {};
   queued->has_enqueue = true;
   queued->enqueue = enqueue;
 }
