@@ -1,6 +1,8 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -26,6 +28,7 @@ struct Plugin {
   std::unique_ptr<QemuCpu[]> cpus;  // by vCPU index
   std::unique_ptr<sampling::Session> session;
   sampling::Sampler* sampler = nullptr;  // session's, without the way through it
+  std::atomic<bool> any_vcpu_online{false};
 };
 
 Plugin* g_plugin = nullptr;  // the plugin's one session
@@ -137,8 +140,12 @@ void on_vcpu_init(unsigned vcpu) {
     if (target.target == guest::Target::kAarch64)
       why += "; qemu-system-aarch64 starts a 32-bit CPU unless told otherwise: give -cpu cortex-a57 or -cpu max";
     g_plugin->session->refuse(why);
+    // Only now can the registers be seen. Before the first vCPU has run nothing of the guest is lost by ending here, and a run
+    // that was started to be profiled must not go on unprofiled; a hot-plugged CPU of another kind is merely left out.
+    if (!g_plugin->any_vcpu_online.load(std::memory_order_relaxed)) std::exit(1);
     return;
   }
+  g_plugin->any_vcpu_online.store(true, std::memory_order_relaxed);  // a lone flag: it orders nothing
   g_plugin->session->vcpu_online(VcpuIndex{vcpu}, gettid());
 }
 

@@ -4,6 +4,7 @@ import collections
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -42,11 +43,17 @@ class Checks:
         sys.exit(1 if self.failed else 0)
 
 
+def limit_files(size_bytes):
+    """Stands in for a disk that fills up: writes beyond the size fail with EFBIG instead of a signal."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, size_bytes))
+
+
 class Run:
     """One run of a guest; everything it left."""
 
     def __init__(self, name, arch, workload, cpus, plugin, *, machine=(), qemu_dir=None, memory="256M", kill=None, expect=0,
-                 timeout=240):
+                 timeout=240, largest_file=None):
         self.arch, self.workload, self.cpus = arch, workload, cpus
         self.elf = BUILD / "guests" / arch / (workload + ".elf")
         qemu = shutil.which("qemu-system-" + arch) if qemu_dir is None else str(qemu_dir / ("qemu-system-" + arch))
@@ -65,7 +72,8 @@ class Run:
             command += ["-plugin", "%s%s,elf=%s,%s" % (PLUGIN, out, self.elf, plugin)]
         print("$ " + " ".join(command), flush=True)
         with open(self.folder / "console", "wb") as console, open(self.folder / "stderr", "wb") as errors:
-            child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=console, stderr=errors)
+            child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=console, stderr=errors, restore_signals=largest_file is None,
+                                     preexec_fn=None if largest_file is None else lambda: limit_files(largest_file))
             try:
                 if kill is not None:
                     after, number = kill

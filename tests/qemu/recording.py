@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""recording.py: how a recording starts, is refused and ends under real QEMU; each row is a way that users meet."""
+
+import signal
+
+from lib import Checks, Run
+
+
+def refused(checks, what, run, *words):
+    checks.that(run.status == 1 and all(word in run.stderr for word in words),
+                "%s: status %s, says %s" % (what, run.status, run.stderr.strip().splitlines()[:1]))
+
+
+def main():
+    checks = Checks()
+    name = "qemu.recording/"
+
+    refused(checks, "a 32-bit CPU", Run(name + "cpu32", "aarch64", "profile", 1, "mode=wall", machine=("-M", "virt"), expect=None, timeout=30),
+            "-cpu cortex-a57")
+    refused(checks, "an unknown argument", Run(name + "unknown", "riscv64", "profile", 1, "frequency=5", expect=None, timeout=30), "frequency")
+    refused(checks, "a rate out of range", Run(name + "range", "riscv64", "profile", 1, "freq=0", expect=None, timeout=30), "freq", "1")
+    refused(checks, "an unwritable file", Run(name + "unwritable", "riscv64", "profile", 1, "out=/nowhere/x.bin", expect=None, timeout=30),
+            "/nowhere/x.bin")
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        run = Run(name + "signal%d" % number, "riscv64", "compute", 1, "mode=wall,freq=99", kill=(3, number), expect=None, timeout=60)
+        run.closing_line()
+        stacks, _ = run.analyze()
+        checks.that(stacks, "signal %d: the capture is whole" % number)
+
+    run = Run(name + "sigkill", "riscv64", "compute", 1, "mode=wall,freq=99", kill=(6, signal.SIGKILL), expect=None, timeout=60)
+    stacks, report = run.analyze(expect=3)
+    checks.that(sum(stacks.values()) > 99 * 1.5, "after SIGKILL all but the last second is there: %d ticks" % sum(stacks.values()))
+
+    refused(checks, "a full disk at the start", Run(name + "full_disk", "riscv64", "profile", 1, "out=/dev/full", expect=None, timeout=30),
+            "No space left")
+    run = Run(name + "filling_disk", "riscv64", "profile", 1, "mode=wall,freq=9999", largest_file=30000, timeout=120)
+    complaints = [line for line in run.stderr.splitlines() if "File too large" in line]
+    checks.that(len(complaints) == 1 and "QG end" in run.console, "a disk that fills up stops the capture, not the guest: %s" % complaints[:1])
+    stacks, report = run.analyze(expect=3)
+    checks.that(stacks, "and what was written before reads")
+
+    run = Run(name + "one_thread", "riscv64", "profile", 2, "mode=wall,freq=999", machine=("-M", "virt", "-accel", "tcg,thread=single"))
+    run.closing_line()
+    _, report = run.analyze()
+    checks.that("idle" in run.stderr.split("QPerf capture complete")[0], "one-thread TCG: says at start that idle is unknown")
+
+    run = Run(name + "smp8", "riscv64", "compute", 8, "mode=icount,period=1000003", machine=("-M", "virt"), kill=(20, signal.SIGTERM),
+              expect=None, timeout=120)
+    run.closing_line()
+    stacks, report = run.analyze()
+    checks.that(stacks, "eight vCPUs: the capture is whole")
+    checks.finish()
+
+
+main()
