@@ -11,6 +11,7 @@ pkg_check_modules(GLIB REQUIRED IMPORTED_TARGET glib-2.0)
 pkg_check_modules(DW REQUIRED IMPORTED_TARGET libdw)
 pkg_check_modules(ELF REQUIRED IMPORTED_TARGET libelf)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 
 # Only fmt's declarations: src/base/formatting.cpp compiles the rest.
 add_library(qperf_fmt_headers INTERFACE)

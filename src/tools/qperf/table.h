@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace qperf::tools {
+
+/// One value as people and as programs read it.
+struct Cell {
+  std::string text;
+  std::string json;
+};
+
+[[nodiscard]] Cell cell(uint64_t value);
+[[nodiscard]] Cell cell_signed(int64_t value);
+[[nodiscard]] Cell cell_hex(uint64_t value);  // a string in JSON: readers round large numbers
+[[nodiscard]] Cell cell_text(std::string_view untrusted);
+/// Text: microseconds with three significant digits at least ("71.0"); JSON: nanoseconds.
+[[nodiscard]] Cell cell_us(std::optional<uint64_t> ns);
+/// Text: seconds since `origin_ns`; JSON: nanoseconds of the trace's clock.
+[[nodiscard]] Cell cell_time(uint64_t ns, uint64_t origin_ns);
+[[nodiscard]] Cell cell_percent(double part, double whole);
+[[nodiscard]] Cell cell_decimal(double value);
+/// Text: the words that hold, joined by commas; JSON: an array of them.
+[[nodiscard]] Cell cell_words(const std::vector<std::string>& words);
+
+/// Rows under titled columns; text is aligned, JSON is an array of objects with the columns' keys.
+class Table {
+ public:
+  struct Column {
+    std::string title;
+    std::string key;
+    bool left = false;
+  };
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
+  [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] std::string json() const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<Cell>> rows_;
+};
+
+/// "key": value pairs around tables: builds the one object that a job prints under --json.
+class JsonObject {
+ public:
+  void add(std::string_view key, const Cell& value) { raw(key, value.json); }
+  void raw(std::string_view key, std::string_view json);
+  void members(std::string_view json);  // already "key": value, ...
+  [[nodiscard]] std::string text() const { return "{" + body_ + "}\n"; }
+
+ private:
+  std::string body_;
+};
+
+}  // namespace qperf::tools

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "qemutrace/analyzer.h"
+#include "tools/qperf/table.h"
+#include "tools/qperf/trace_options.h"
+
+namespace qperf::tools {
+
+/// Opens the trace that the options name and runs the analyzer over it in order of time. An Error if it cannot be read;
+/// otherwise what the source met, with the time of the first event (0 without times).
+struct Analysed {
+  qemutrace::ReadReport report;
+  uint64_t first_ns = 0;
+  uint64_t too_late = 0;  // records too far out of order to be sorted
+};
+Result<Analysed> analyse(const TraceOptions& options, qemutrace::Analyzer& analyzer);
+
+/// Prints text or JSON, then what weakens it; returns the exit code.
+int finish(const Analysed& analysed, std::string_view output);
+
+}  // namespace qperf::tools

@@ -1,0 +1,163 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "tools/qperf/command.h"
+#include "tools/qperf/trace_options.h"
+
+namespace qperf::tools {
+namespace {
+
+/// One job of `qperf trace`: what it is called, what it says of itself, which options it has beside the common ones.
+struct Job {
+  const char* name;
+  const char* summary;
+  const char* examples;
+  void (*add_options)(CLI::App& job, TraceOptions& options);  // beside those of add_common, where the job reads a trace
+  int (*run)(const TraceOptions& options);
+  bool reads_trace = true;
+};
+
+void add_common(CLI::App& job, TraceOptions& options) {
+  job.add_option("FILE", options.file,
+                 "trace of any kind (simpletrace, log text, ftrace, syslog, babeltrace), or - for standard input")
+      ->required();
+  job.add_option("--events", options.events_path,
+                 "trace-events-all of the QEMU that wrote the trace (default: the installed one)")
+      ->type_name("FILE");
+  job.add_option("--ids", options.ids, "how files without event names number them: detect, all, enabled")
+      ->check(CLI::IsMember({"detect", "all", "enabled"}))
+      ->type_name("RULE");
+  job.add_option("--event", options.events, "only events whose name matches; commas separate, a leading '-' takes away")
+      ->type_name("GLOB")
+      ->allow_extra_args(false);
+  job.add_option("--from", options.from, "from this time on, since the first record: 1.5s, 200ms, 10us, 7ns")
+      ->type_name("TIME");
+  job.add_option("--until", options.until, "up to this time")->type_name("TIME");
+  job.add_option("--where", options.where, "only events whose fields satisfy it: 'nsectors > 8 && name =~ \"virtio*\"'")
+      ->type_name("CONDITION");
+}
+
+void add_json(CLI::App& job, TraceOptions& options) { job.add_flag("--json", options.json, "print JSON"); }
+
+void add_follow(CLI::App& job, TraceOptions& options) {
+  job.add_flag("--follow", options.follow, "wait for more at the end of the file; end with Ctrl-C");
+}
+
+void print_options(CLI::App& job, TraceOptions& options) {
+  job.add_flag("--pretty", options.pretty, "absolute time and the declared format string instead, with signed numbers");
+  add_follow(job, options);
+}
+
+void stat_options(CLI::App& job, TraceOptions& options) {
+  add_json(job, options);
+  add_follow(job, options);
+}
+
+void hist_options(CLI::App& job, TraceOptions& options) {
+  job.add_option("--field", options.field, "the field whose values are counted")->type_name("NAME")->required();
+  add_json(job, options);
+}
+
+void io_options(CLI::App& job, TraceOptions& options) {
+  job.add_option("--by", options.by, "what requests are grouped by, commas between: device, queue, direction, size")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"device", "queue", "direction", "size"}))
+      ->type_name("KEYS");
+  add_json(job, options);
+}
+
+void leaks_options(CLI::App& job, TraceOptions& options) {
+  options.open_longer = "1s";
+  job.add_option("--open-longer", options.open_longer,
+                 "also say which unfilled elements were open longer than this (default 1s)")
+      ->type_name("TIME");
+  add_json(job, options);
+}
+
+void overlaps_options(CLI::App& job, TraceOptions& options) {
+  job.add_option("--device", options.device, "only writes of this device, by the address in the events")->type_name("ADDRESS");
+  job.add_option("--sector", options.sector, "first sector (512 bytes) of a range to watch")->type_name("N");
+  job.add_option("--count", options.sector_count, "sectors in that range")->type_name("N");
+  add_json(job, options);
+}
+
+void top_options(CLI::App& job, TraceOptions& options) {
+  job.add_option("--top", options.top, "rows to show (default: all)")->type_name("N");
+  add_json(job, options);
+}
+
+void sql_options(CLI::App& job, TraceOptions& options) {
+  job.add_option("QUERY", options.query, "one SELECT, or .schema for the tables")->required();
+  add_json(job, options);
+}
+
+void export_options(CLI::App& job, TraceOptions& options) {
+  job.add_option("OUTPUT", options.output, "SQLite file to make")->required();
+}
+
+void control_options(CLI::App& job, TraceOptions& options) {
+  job.add_option("--qmp", options.qmp, "QEMU's QMP socket (-qmp unix:SOCKET,server=on,wait=off)")
+      ->type_name("SOCKET")
+      ->required();
+  job.add_option("WHAT", options.words, "list [GLOB] | on GLOB | off GLOB | file [on|off|flush|set PATH]")->required();
+  add_json(job, options);
+}
+
+constexpr Job kJobs[] = {
+    {"print", "print every event, by default byte for byte as QEMU's simpletrace.py does",
+     "  qperf trace print trace-1234\n"
+     "  qperf trace print --pretty --event 'virtio_*,blk_*' trace-1234",
+     print_options, trace_print},
+    {"stat", "count events by name: total, share and rate",
+     "  qperf trace stat trace-1234\n"
+     "  qperf trace stat --from 1s --until 2s --json trace.log",
+     stat_options, trace_stat},
+    {"hist", "how the values of one field are spread",
+     "  qperf trace hist --field nsectors --event virtio_blk_handle_write trace-1234", hist_options, trace_hist},
+    {"io", "the life of each virtio-blk request, stage by stage",
+     "  qperf trace io trace-1234\n"
+     "  qperf trace io --by device,direction,size --json trace.log",
+     io_options, trace_io},
+    {"leaks", "virtqueue elements that were popped and never filled", "  qperf trace leaks --open-longer 100ms trace-1234",
+     leaks_options, trace_leaks},
+    {"overlaps", "writes that overlap a range, or each other while in flight",
+     "  qperf trace overlaps trace-1234\n"
+     "  qperf trace overlaps --sector 4096 --count 8 trace-1234",
+     overlaps_options, trace_overlaps},
+    {"mmio", "the device registers accessed most", "  qperf trace mmio --top 20 trace-1234", top_options, trace_mmio},
+    {"locks", "QEMU's mutexes by the place that takes them: waits and holds", "  qperf trace locks --top 20 trace-1234",
+     top_options, trace_locks},
+    {"sql", "ask with SQL: each event is a table of ts_ns, pid, tid and its fields",
+     "  qperf trace sql trace-1234 .schema\n"
+     "  qperf trace sql trace-1234 'SELECT is_write, count(*), sum(size) FROM virtio_blk_submit_multireq GROUP BY is_write'",
+     sql_options, trace_sql},
+    {"export", "write the tables of `sql` to a file", "  qperf trace export trace-1234 trace.sqlite", export_options,
+     trace_export},
+    {"control", "see and switch the events of a running QEMU",
+     "  qperf trace control --qmp /run/vm.qmp list 'virtio_blk_*'\n"
+     "  qperf trace control --qmp /run/vm.qmp on 'virtio_*'\n"
+     "  qperf trace control --qmp /run/vm.qmp file flush",
+     control_options, trace_control, false},
+};
+
+}  // namespace
+
+void add_trace_command(CLI::App& app, Action& action) {
+  CLI::App* trace = app.add_subcommand("trace", "read and analyse QEMU's own trace events");
+  trace->require_subcommand(1);
+  trace->footer(
+      "Reads what QEMU's simple and log back ends write, and the same events as ftrace, syslog, SystemTap and LTTng show "
+      "them;\n"
+      "the kind is detected. Record a trace with, for example:\n"
+      "  qemu-system-x86_64 ... -msg timestamp=on -D trace.log -trace 'virtio_*' -trace 'virtqueue_*' -trace 'blk_*'");
+  for (const Job& job : kJobs) {
+    CLI::App* parser = trace->add_subcommand(job.name, job.summary);
+    auto options = std::make_shared<TraceOptions>();
+    if (job.reads_trace) add_common(*parser, *options);
+    job.add_options(*parser, *options);
+    parser->footer(std::string("Examples:\n") + job.examples);
+    parser->callback([&action, options, run = job.run] { action = [options, run] { return run(*options); }; });
+  }
+}
+
+}  // namespace qperf::tools

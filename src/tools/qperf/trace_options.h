@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "qemutrace/filter.h"
+#include "qemutrace/source.h"
+#include "tools/qperf/command.h"
+
+namespace qperf::tools {
+
+/// What the command line of a `qperf trace` job may say; trace_command.cpp adds the options that a job has.
+struct TraceOptions {
+  std::string file;
+  std::string events_path;
+  std::string ids = "detect";
+  bool follow = false;
+  bool json = false;
+  std::vector<std::string> events;
+  std::string from;
+  std::string until;
+  std::string where;
+  bool pretty = false;          // print
+  std::string field;            // hist
+  std::vector<std::string> by;  // io
+  std::string open_longer;      // leaks
+  std::string device;           // overlaps
+  std::optional<uint64_t> sector;
+  std::optional<uint64_t> sector_count;
+  std::string query;               // sql
+  std::string output;              // export
+  std::string qmp;                 // control
+  std::vector<std::string> words;  // control: what to do
+  size_t top = 0;                  // mmio, locks: rows to show, 0 for all
+};
+
+/// An open trace with the filter that the options ask for.
+struct OpenTrace {
+  qemutrace::Trace trace;
+  qemutrace::Filter filter;
+  [[nodiscard]] qemutrace::EventSource& source() const { return *trace.source; }
+};
+
+/// Opens the trace; `on_wait` is called while a live trace is silent. Ends live reading on SIGINT and SIGTERM.
+Result<OpenTrace> open(const TraceOptions& options, std::function<void()> on_wait = {});
+
+/// Says on stderr what was lost, torn or unreadable; returns kDone or kIncomplete.
+int conclude(const qemutrace::ReadReport& report);
+
+/// Writes a whole result to standard output.
+int write_out(std::string_view text);
+
+/// The jobs of `qperf trace`.
+int trace_print(const TraceOptions& options);
+int trace_stat(const TraceOptions& options);
+int trace_hist(const TraceOptions& options);
+int trace_io(const TraceOptions& options);
+int trace_leaks(const TraceOptions& options);
+int trace_overlaps(const TraceOptions& options);
+int trace_mmio(const TraceOptions& options);
+int trace_locks(const TraceOptions& options);
+int trace_sql(const TraceOptions& options);
+int trace_export(const TraceOptions& options);
+int trace_control(const TraceOptions& options);
+
+}  // namespace qperf::tools

@@ -1,0 +1,92 @@
+#!/bin/bash
+# The command line of `qperf trace`: exit codes, messages, options anywhere, identical output for the recorded traces.
+test_name=trace_cli
+source "$QPERF_SOURCE/tests/shell/common.sh"
+qperf=$QPERF_BUILD/bin/qperf
+[[ -n ${QPERF_TEST_DATA:-} && -d $QPERF_TEST_DATA/qemu-traces ]] || skip "QPERF_TEST_DATA has no qemu-traces"
+data=$QPERF_TEST_DATA/qemu-traces
+events=(--events "$data/trace-events-all")
+
+# expect CODE ERROR-PATTERN command...: stdout goes to $work/out
+expect() {
+  local code=$1 pattern=$2 status=0
+  shift 2
+  "$@" >"$work/out" 2>"$work/err" || status=$?
+  ((status == code)) || fail "$*: exit code $status, expected $code: $(cat "$work/err")"
+  if [[ -z $pattern ]]; then [[ ! -s $work/err ]] || fail "$*: unexpected message $(cat "$work/err")"
+  else grep -qE "$pattern" "$work/err" || fail "$*: no message like '$pattern' in: $(cat "$work/err")"; fi
+}
+for name in riscv64-dropped x86_64-linux-virtioblk x86_64-mt-cut x86_64-seabios-virtioblk; do
+  code=0 message=""
+  [[ $name == riscv64-dropped ]] && code=3 message="58709 events were lost"
+  expect $code "$message" "$qperf" trace print "${events[@]}" "$data/$name.trace"
+  cmp "$work/out" "$data/$name.txt" || fail "$name: not what simpletrace.py prints"
+done
+small=$data/x86_64-seabios-virtioblk.trace
+cat "$small" | expect 0 "" "$qperf" trace print "${events[@]}" -
+cmp "$work/out" "${small%.trace}.txt" || fail "standard input reads differently"
+mkfifo "$work/fifo"
+cat "$small" >"$work/fifo" &
+expect 0 "" "$qperf" trace print "$work/fifo" "${events[@]}"
+cmp "$work/out" "${small%.trace}.txt" || fail "a FIFO reads differently"
+head -c 300000 "$small" >"$work/torn"
+expect 3 "the last record is cut" "$qperf" trace print "${events[@]}" "$work/torn"
+cmp <(head -n "$(wc -l <"$work/out")" "${small%.trace}.txt") "$work/out" || fail "torn: not the first records"
+[[ -s $work/out ]] || fail "torn: nothing printed"
+
+# A QEMU whose virtqueue_pop has three arguments.
+sed 's/^virtqueue_pop(.*/virtqueue_pop(void *vq, void *elem, unsigned in_num) "x"/' "$data/trace-events-all" >"$work/other-events"
+expect 3 "virtqueue_pop: 205 records do not fit: .* whose virtqueue_pop has 4 arguments, the declaration has 3" \
+  "$qperf" trace stat --events "$work/other-events" "$small"
+grep -v '^virtqueue_pop(' "$data/trace-events-all" >"$work/fewer-events"
+expect 3 "virtqueue_pop: 205 records, but the events file does not declare it" "$qperf" trace print --events "$work/fewer-events" "$small"
+printf 'a(int x) "%%d"' >"$work/bad-events"
+expect 1 "bad-events:1: the last line does not end in a newline" "$qperf" trace print --events "$work/bad-events" "$small"
+
+expect 2 "see --help" "$qperf" trace print
+expect 2 "see --help" "$qperf" nonsense
+expect 2 "no event has a field" "$qperf" trace stat "$small" --where 'nonsense > 1'
+expect 2 "go together" "$qperf" trace overlaps --sector 1 "$small"
+expect 2 "like 1.5s" "$qperf" trace stat --from soon "$small"
+expect 1 "No such file" "$qperf" trace print "$work/absent"
+expect 1 "is a directory" "$qperf" trace print "$work"
+expect 1 "neither a simpletrace file" "$qperf" trace print "$qperf"
+expect 0 "" "$qperf" --version
+grep -qE '^qperf [0-9.]+$' "$work/out" || fail "--version prints $(cat "$work/out")"
+for job in print stat hist io leaks overlaps mmio locks; do
+  expect 0 "" "$qperf" trace $job --help
+  grep -q '^Examples:' "$work/out" || fail "the help of $job has no examples"
+done
+# Filters, wherever they stand.
+expect 0 "" "$qperf" trace stat "$small" --event 'virtqueue_*' "${events[@]}" --json
+grep -q '"total": 820' "$work/out" || fail "stat --event counts $(grep total "$work/out")"
+expect 0 "" "$qperf" trace print "${events[@]}" "$small" --event virtio_blk_handle_write --where 'sector >= 4100 && nsectors > 1'
+[[ $(wc -l <"$work/out") == 2 ]] || fail "--where keeps $(wc -l <"$work/out") events, expected 2"
+expect 0 "" "$qperf" trace leaks "${events[@]}" "$small"
+grep -q '205 elements popped, 205 filled, 1 addresses, at most 1 open at once' "$work/out" || fail "leaks says $(cat "$work/out")"
+grep -q 'min 29.9 us, median 71.0 us, max 1233 us' "$work/out" || fail "leaks says $(cat "$work/out")"
+for job in "stat" "hist --field nsectors" "io" "leaks" "overlaps --sector 4096 --count 8" "mmio" "locks"; do
+  # shellcheck disable=SC2086
+  expect 0 "" "$qperf" trace $job --json "${events[@]}" "$small"
+  if command -v node >/dev/null; then node -e 'JSON.parse(require("fs").readFileSync(0))' <"$work/out" || fail "$job: not JSON"; fi
+done
+# A live trace: what is there is shown before the writer is done.
+mkfifo "$work/live"
+"$qperf" trace print "${events[@]}" "$work/live" >"$work/live.out" &
+reader=$!
+exec 9>"$work/live"
+cat "$small" >&9
+for _ in $(seq 100); do cmp -s "$work/live.out" "${small%.trace}.txt" && break; sleep 0.2; done
+cmp "$work/live.out" "${small%.trace}.txt" || fail "a live FIFO is not shown while its writer pauses"
+exec 9>&-
+wait "$reader" || fail "a live FIFO ended with $?"
+head -c 250000 "$small" >"$work/growing"
+"$qperf" trace print --follow "${events[@]}" "$work/growing" >"$work/growing.out" &
+follower=$!
+sleep 1
+tail -c +250001 "$small" >>"$work/growing"
+for _ in $(seq 50); do cmp -s "$work/growing.out" "${small%.trace}.txt" && break; sleep 0.2; done
+kill -INT "$follower"
+wait "$follower" || fail "--follow ended with $?"
+cmp "$work/growing.out" "${small%.trace}.txt" || fail "--follow reads a growing file differently"
+finish
