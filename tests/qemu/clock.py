@@ -26,9 +26,9 @@ def main():
     print(report)
 
     def near(what, ticks, ns, parts):
-        """Each part may lose or gain a tick at either end; 3 % for what the guest's clock reads cost around it."""
+        """5 % and 5 ticks for each part: a host that takes the CPU away moves late ticks to the interrupt that is pending then."""
         seconds, truth = ticks / FREQ, ns / 1e9
-        checks.that(abs(seconds - truth) <= 0.03 * truth + 2 * parts / FREQ,
+        checks.that(abs(seconds - truth) <= 0.05 * truth + 5 * parts / FREQ,
                     "%-24s %8.4f s by ticks, %8.4f s by the guest's clock" % (what, seconds, truth))
 
     for kind in ("spin", "leaf", "hostile", "recursion"):
@@ -40,8 +40,11 @@ def main():
     print("buckets:", buckets)
     user_ns = sum(row["user_ns"] for row in run.said["user"])
     calls = sum(row["syscalls"] for row in run.said["user"])
-    near("user bucket", buckets["user"], user_ns, 2 * len(run.said["user"]))
-    print("%d system calls" % calls)
+    # The guest reads its clock inside the kernel, so its user time holds the way in and out and QEMU's delivery of the exception.
+    seconds, most = buckets["user"] / FREQ, user_ns / 1e9
+    least = most - calls * 5e-6
+    checks.that(0.9 * least - 0.02 <= seconds <= 1.05 * most + 0.02, "user bucket %.4f s, the guest says at most %.4f s with %d system calls" %
+                (seconds, most, calls))
     if any(row["calls"] for row in run.said["firmware"]):
         checks.that(buckets["other-privileged"] > 0, "firmware calls are other-privileged")
     slept_ns = sum(row["idle_ns"] for row in run.said["idle"])

@@ -23,12 +23,12 @@ def main():
             "/nowhere/x.bin")
 
     for number in (signal.SIGINT, signal.SIGTERM):
-        run = Run(name + "signal%d" % number, "riscv64", "compute", 1, "mode=wall,freq=99", kill=(3, number), expect=None, timeout=60)
+        run = Run(name + "signal%d" % number, "riscv64", "compute", 4, "mode=wall,freq=99", kill=(2, number), expect=None, timeout=60)
         run.closing_line()
         stacks, _ = run.analyze()
         checks.that(stacks, "signal %d: the capture is whole" % number)
 
-    run = Run(name + "sigkill", "riscv64", "compute", 1, "mode=wall,freq=99", kill=(6, signal.SIGKILL), expect=None, timeout=60)
+    run = Run(name + "sigkill", "riscv64", "compute", 4, "mode=wall,freq=99", kill=(4, signal.SIGKILL), expect=None, timeout=60)
     stacks, report = run.analyze(expect=3)
     checks.that(sum(stacks.values()) > 99 * 1.5, "after SIGKILL all but the last second is there: %d ticks" % sum(stacks.values()))
 
