@@ -1,0 +1,269 @@
+'use strict';
+// The page: tabs, search, zoom, sandwich, table; every view follows the timeline's selection.
+
+(() => {
+  const data = JSON.parse(document.getElementById('data').textContent);
+  const model = new Model(data);
+  const by = (id) => document.getElementById(id);
+  const element = (tag, text, attributes = {}) => {
+    const made = document.createElement(tag);
+    if (text !== undefined) made.textContent = text;  // never markup: names come from the guest
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    return made;
+  };
+
+  const state = {tab: 'flame', zoom: null, inverted: false, sandwich: null, marks: null, pattern: null, sort: ['self', -1], vanished: false};
+
+  function duration(ns) {
+    if (ns >= 1e9) return `${(ns / 1e9).toFixed(3)} s`;
+    if (ns >= 1e6) return `${(ns / 1e6).toFixed(3)} ms`;
+    if (ns >= 1e3) return `${(ns / 1e3).toFixed(1)} µs`;
+    return `${Math.round(ns)} ns`;
+  }
+  const amount = (weight, off) => {
+    if (off) return duration(weight);
+    const count = `${Math.round(weight).toLocaleString('en')} ${data.unit.name}`;
+    return data.unit.ns_per_weight ? `${count} (${duration(weight * data.unit.ns_per_weight)})` : count;
+  };
+  const percent = (part, whole) => (whole > 0 ? `${(100 * part / whole).toFixed(2)} %` : '–');
+  const axis = data.time.unit === 'ns' ? duration : (value) => `${value.toLocaleString('en')} insns`;
+  const place = (frame) => model.places[frame] || '';
+
+  const isOff = () => state.tab === 'off';
+  const tree = () => (isOff() ? model.offTree : model.tree);
+
+  // Warm hues by name, so that a function keeps its colour; differences from blue (less) to red (more).
+  function palette(node, name, marked) {
+    if (marked) return '#d65fe0';
+    if (node.frame < 0) return '#c9c4b8';
+    if (state.tab === 'diff') {
+      const before = node.otherWeight * diffScale();
+      const change = (node.weight - before) / Math.max(node.weight, before, 1);
+      if (Math.abs(change) < 0.01) return '#e4e0d8';
+      const strength = Math.round(35 + 45 * (1 - Math.min(1, Math.abs(change))));
+      return change > 0 ? `hsl(8 80% ${strength}%)` : `hsl(215 70% ${strength}%)`;
+    }
+    const hash = hashOf(name);
+    return isOff() ? `hsl(${195 + 50 * hash} 45% ${64 + 8 * hash}%)` : `hsl(${18 + 36 * hash} 78% ${62 + 8 * hash}%)`;
+  }
+  const diffScale = () => (model.baseTotal && model.baseTotal[0] > 0 ? model.tree.total[0] / model.baseTotal[0] : 1);
+
+  const flame = new FlameGraph(by('flame'), palette);
+  const timeline = model.lanes.length ? new Timeline(by('timeline'), model, axis, (span, lane) => {
+    model.select(span, lane);
+    refresh();
+  }) : null;
+  by('timeline-panel').hidden = !timeline;
+
+  function currentView() {
+    const compared = state.tab === 'diff' ? {self: model.baseSelf, total: model.baseTotal} : null;
+    const Kind = state.inverted ? CallerView : CalleeView;
+    const view = new Kind(tree(), model.names, compared);
+    const top = state.sandwich === null ? view.root() : view.rootAt(state.sandwich);
+    return {view, top};
+  }
+
+  function refresh() {
+    state.zoom = null;
+    render();
+  }
+
+  function render() {
+    const graph = state.tab === 'flame' || isOff() || state.tab === 'diff';
+    by('flame-panel').hidden = !graph;
+    by('table-panel').hidden = state.tab !== 'table';
+    by('about-panel').hidden = state.tab !== 'about';
+    for (const button of by('tabs').children) button.setAttribute('aria-selected', button.dataset.tab === state.tab);
+    renderControls(graph);
+    if (graph) {
+      const {view, top} = currentView();
+      flame.byOther = state.tab === 'diff' && state.vanished;
+      flame.show(view, top, null, state.marks);
+    }
+    if (state.tab === 'table') renderTable();
+    if (timeline) timeline.draw();
+    renderSelection();
+    renderSearchShare();
+  }
+
+  function control(label, pressed, act, hint) {
+    const button = element('button', label, {title: hint || label});
+    if (pressed !== null) button.setAttribute('aria-pressed', pressed);
+    button.addEventListener('click', act);
+    by('controls').append(button);
+  }
+
+  function renderControls(graph) {
+    by('controls').replaceChildren();
+    by('controls').hidden = !graph;
+    if (!graph) return;
+    control('Reset zoom', null, () => refresh(), 'Escape');
+    control('Callees', !state.inverted, () => { state.inverted = false; refresh(); }, 'from callers down to callees');
+    control('Callers', state.inverted, () => { state.inverted = true; refresh(); }, 'i: from each function up to its callers');
+    if (state.tab === 'diff')
+      control('Vanished', state.vanished, () => { state.vanished = !state.vanished; refresh(); }, 'widths of the profile before: shows what is gone');
+    if (state.sandwich !== null) {
+      control('Leave function', null, () => { state.sandwich = null; refresh(); }, 'back to all stacks');
+      by('controls').append(element('span', `only stacks through ${model.names[state.sandwich]}`, {class: 'where'}));
+    }
+  }
+
+  function renderSelection() {
+    const parts = [];
+    if (model.span) {
+      const from = model.binTime(model.span[0]) - data.time.start;
+      const until = model.binTime(model.span[1]) - data.time.start;
+      parts.push(`${axis(from)} to ${axis(until)}`);
+    }
+    if (model.lane !== null) parts.push(model.lanes[model.lane].name);
+    by('selection').textContent = parts.length
+      ? `selected: ${parts.join(', ')}; ${amount(model.tree.total[0])} (click clears the span, the lane's name the lane)`
+      : `all: ${amount(model.tree.total[0])}; drag to select a span, click a lane's name to select the lane`;
+  }
+
+  function renderSearchShare() {
+    const output = by('search-share');
+    if (!state.marks) { output.textContent = ''; return; }
+    const sum = tree().matched(state.marks);
+    output.textContent = `${percent(sum, tree().total[0])} matched`;
+  }
+
+  function search() {
+    const text = by('search').value;
+    by('search').removeAttribute('aria-invalid');
+    state.marks = null;
+    if (text) {
+      try {
+        const pattern = new RegExp(text, 'i');
+        state.marks = model.names.map((name) => pattern.test(name));
+      } catch {
+        by('search').setAttribute('aria-invalid', 'true');
+      }
+    }
+    flame.marks = state.marks;
+    if (!by('flame-panel').hidden) flame.draw();
+    if (state.tab === 'table') renderTable();
+    renderSearchShare();
+  }
+
+  const kColumns = [['self', 'Self'], ['selfShare', 'Self %'], ['total', 'Inclusive'], ['totalShare', 'Inclusive %'], ['name', 'Function']];
+  const kMostRows = 2000;
+
+  function renderTable() {
+    const head = element('tr');
+    const columns = model.baseTotal ? [...kColumns.slice(0, 4), ['change', 'Change of self'], kColumns[4]] : kColumns;
+    for (const [key, title] of columns) {
+      const cell = element('th', title + (state.sort[0] === key ? (state.sort[1] < 0 ? ' ▾' : ' ▴') : ''), {tabindex: '0', scope: 'col'});
+      const sort = () => {
+        state.sort = [key, state.sort[0] === key ? -state.sort[1] : key === 'name' ? 1 : -1];
+        renderTable();
+      };
+      cell.addEventListener('click', sort);
+      cell.addEventListener('keydown', (event) => { if (event.key === 'Enter') sort(); });
+      head.append(cell);
+    }
+    by('table').tHead.replaceChildren(head);
+    const {self, total} = model.tree.byFrame(model.names.length);
+    const before = model.baseTotal ? model.tree.byFrame(model.names.length, model.baseSelf, model.baseTotal) : null;
+    const scale = diffScale();
+    const whole = model.tree.total[0];
+    let rows = model.names.map((name, frame) => ({frame, name, self: self[frame], selfShare: self[frame], total: total[frame],
+      totalShare: total[frame], change: before ? self[frame] - before.self[frame] * scale : 0, before: before ? before.total[frame] : 0}));
+    rows = rows.filter((row) => (row.total > 0 || row.before > 0) && (!state.marks || state.marks[row.frame]));
+    const [key, direction] = state.sort;
+    rows.sort((a, b) => (a[key] < b[key] ? -direction : a[key] > b[key] ? direction : a.name < b.name ? -1 : 1));
+    const body = rows.slice(0, kMostRows).map((row) => {
+      const line = element('tr', undefined, state.marks ? {class: 'match'} : {});
+      line.append(element('td', Math.round(row.self).toLocaleString('en')), element('td', percent(row.self, whole)),
+        element('td', Math.round(row.total).toLocaleString('en')), element('td', percent(row.total, whole)));
+      if (before) line.append(element('td', `${row.change > 0 ? '+' : ''}${Math.round(row.change).toLocaleString('en')}`));
+      const cell = element('td', row.name, {title: place(row.frame)});
+      cell.addEventListener('click', () => { state.sandwich = row.frame; state.tab = 'flame'; refresh(); });
+      line.append(cell);
+      return line;
+    });
+    if (rows.length > kMostRows) {
+      const line = element('tr');
+      line.append(element('td', `${rows.length - kMostRows} more rows: search narrows the table`, {colspan: String(columns.length)}));
+      body.push(line);
+    }
+    by('table').tBodies[0].replaceChildren(...body);
+  }
+
+  function describe(node) {
+    const off = isOff();
+    const whole = tree().total[0];
+    const focus = flame.zoom[flame.zoom.length - 1].weight;
+    const name = node.frame < 0 ? 'all' : model.names[node.frame];
+    let text = `${name}\n${amount(node.weight, off)}: ${percent(node.weight, whole)} of all`;
+    if (flame.zoom.length > 1) text += `, ${percent(node.weight, focus)} of the zoom`;
+    if (state.tab === 'diff') text += `\nbefore: ${percent(node.otherWeight, model.baseTotal[0])}, now: ${percent(node.weight, whole)}`;
+    if (node.frame >= 0 && place(node.frame)) text += `\n${place(node.frame)}`;
+    return text;
+  }
+
+  by('flame').addEventListener('pointermove', (event) => {
+    const box = flame.boxAt(event.offsetX, event.offsetY);
+    const tip = by('tip');
+    tip.hidden = !box;
+    if (!box) return;
+    tip.textContent = describe(box.node);
+    by('status').textContent = tip.textContent.replaceAll('\n', '   ');
+    tip.style.left = `${Math.max(0, Math.min(event.clientX + 14, window.innerWidth - tip.offsetWidth - 8))}px`;
+    tip.style.top = `${Math.max(0, Math.min(event.clientY + 16, window.innerHeight - tip.offsetHeight - 8))}px`;
+  });
+  by('flame').addEventListener('pointerleave', () => { by('tip').hidden = true; });
+  by('flame').addEventListener('click', (event) => {
+    const box = flame.boxAt(event.offsetX, event.offsetY);
+    if (!box) return;
+    if (event.altKey && box.node.frame >= 0) { state.sandwich = box.node.frame; refresh(); return; }
+    flame.show(flame.view, flame.top, flame.pathTo(box), state.marks);
+    by('tip').hidden = true;
+  });
+  by('flame').addEventListener('dblclick', (event) => {
+    const box = flame.boxAt(event.offsetX, event.offsetY);
+    if (box && box.node.frame >= 0) { state.sandwich = box.node.frame; refresh(); }
+  });
+
+  by('search').addEventListener('input', search);
+  by('theme').addEventListener('click', () => {
+    const dark = document.documentElement.dataset.theme === 'dark';
+    document.documentElement.dataset.theme = dark ? 'light' : 'dark';
+    render();
+  });
+  document.addEventListener('keydown', (event) => {
+    if (event.target === by('search')) { if (event.key === 'Escape') { by('search').value = ''; search(); by('search').blur(); } return; }
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const tabs = [...by('tabs').children];
+    if (event.key === '/') { event.preventDefault(); by('search').focus(); }
+    else if (event.key === 'Escape' && event.target !== by('timeline')) { state.sandwich = null; refresh(); }
+    else if (event.key === 'i') { state.inverted = !state.inverted; refresh(); }
+    else if (event.key >= '1' && event.key <= String(tabs.length)) tabs[Number(event.key) - 1].click();
+  });
+  window.addEventListener('resize', () => render());
+
+  function about() {
+    const table = element('table');
+    for (const [key, value] of data.about) {
+      const row = element('tr');
+      row.append(element('th', key, {scope: 'row'}), element('td', value));
+      table.append(row);
+    }
+    by('about-panel').append(table, element('p', 'Keys: / search, i callers or callees, 1 to 5 tabs, Escape resets; in the timeline arrows move the span, + and - size it. Click zooms, double click or Alt+click shows all stacks through a function.'));
+  }
+
+  by('title').textContent = data.title;
+  for (const warning of data.warnings) by('warnings').append(element('li', warning));
+  const tabs = [['flame', 'Flame graph'], ['table', 'Functions']];
+  if (model.offTree) tabs.push(['off', 'Off-CPU']);
+  if (model.baseTotal) tabs.push(['diff', 'Difference']);
+  tabs.push(['about', 'About']);
+  for (const [tab, label] of tabs) {
+    const button = element('button', label, {role: 'tab', 'data-tab': tab});
+    button.addEventListener('click', () => { state.tab = tab; state.sandwich = null; refresh(); });
+    by('tabs').append(button);
+  }
+  document.documentElement.dataset.theme = window.matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+  about();
+  refresh();
+})();

@@ -1,0 +1,240 @@
+'use strict';
+// The report's data, decoded: columns of numbers and the trees over them. Nothing here touches the page.
+
+// A column is base64 of LEB128 varints, zigzag-coded differences to the value before.
+function decodeColumn(text) {
+  const bytes = atob(text);
+  const out = [];
+  let value = 0;
+  for (let i = 0; i < bytes.length;) {
+    let raw = 0;
+    let scale = 1;
+    let byte;
+    do {
+      byte = bytes.charCodeAt(i++);
+      raw += (byte & 0x7f) * scale;  // not shifts: values pass 2^32
+      scale *= 128;
+    } while (byte >= 0x80 && i < bytes.length);
+    value += raw % 2 === 0 ? raw / 2 : -(raw + 1) / 2;
+    out.push(value);
+  }
+  return Float64Array.from(out);
+}
+
+// A call tree as parallel columns. Node 0 is the root; a parent stands before its children.
+class Tree {
+  constructor(parents, frames) {
+    this.parent = Int32Array.from(parents);
+    this.frame = Int32Array.from(frames);
+    const count = this.count = this.parent.length;
+    this.childStart = new Int32Array(count + 1);
+    for (let i = 1; i < count; i++) this.childStart[this.parent[i] + 1]++;
+    for (let i = 0; i < count; i++) this.childStart[i + 1] += this.childStart[i];
+    const next = this.childStart.slice();
+    this.child = new Int32Array(Math.max(0, count - 1));
+    for (let i = 1; i < count; i++) this.child[next[this.parent[i]]++] = i;
+    this.self = new Float64Array(count);
+    this.total = new Float64Array(count);
+    this.markOutermost();
+  }
+
+  // A node is outermost if no ancestor has its frame: only those count for a function's inclusive weight.
+  markOutermost() {
+    this.outermost = new Uint8Array(this.count);
+    const open = new Int32Array(this.frame.reduce((a, b) => Math.max(a, b), 0) + 1);
+    const stack = [...this.children(0)];  // the root is no function
+    while (stack.length) {
+      const node = stack.pop();
+      if (node < 0) {
+        open[this.frame[~node]]--;
+        continue;
+      }
+      const frame = this.frame[node];
+      this.outermost[node] = open[frame]++ === 0 ? 1 : 0;
+      stack.push(~node);
+      for (let c = this.childStart[node]; c < this.childStart[node + 1]; c++) stack.push(this.child[c]);
+    }
+  }
+
+  // Takes self weights and sums them upwards.
+  weigh(self) {
+    this.self = self;
+    const total = this.total = Float64Array.from(self);
+    for (let i = this.count - 1; i > 0; i--) total[this.parent[i]] += total[i];
+  }
+
+  children(node) { return this.child.subarray(this.childStart[node], this.childStart[node + 1]); }
+
+  // Self and inclusive weight of every frame.
+  byFrame(frameCount, weights = this.self, totals = this.total) {
+    const self = new Float64Array(frameCount);
+    const total = new Float64Array(frameCount);
+    for (let i = 1; i < this.count; i++) {
+      self[this.frame[i]] += weights[i];
+      if (this.outermost[i]) total[this.frame[i]] += totals[i];
+    }
+    return {self, total};
+  }
+
+  // Weight of the stacks that hold a marked frame anywhere.
+  matched(marks) {
+    const below = new Uint8Array(this.count);
+    let sum = 0;
+    for (let i = 1; i < this.count; i++) {
+      below[i] = below[this.parent[i]] || marks[this.frame[i]] ? 1 : 0;
+      if (below[i] && !below[this.parent[i]]) sum += this.total[i];
+    }
+    return sum;
+  }
+}
+
+// What a flame graph draws: nodes that make their children when they are asked, so that only what is wide enough to be seen
+// is ever computed. `items` are tree nodes that were merged into this one.
+class ViewNode {
+  constructor(frame, items, weights, other) {
+    this.frame = frame;
+    this.items = items;
+    this.weights = weights;  // weight of each item
+    this.other = other;      // the same in the compared profile, or null
+    this.weight = weights.reduce((a, b) => a + b, 0);
+    this.otherWeight = other ? other.reduce((a, b) => a + b, 0) : 0;
+    this.kids = null;
+  }
+}
+
+// Collects the tree nodes of each frame. Created anew for every node whose children are asked for.
+class Groups {
+  constructor() { this.groups = new Map(); }
+  add(frame, item, weight, other) {
+    let group = this.groups.get(frame);
+    if (!group) this.groups.set(frame, group = {items: [], weights: [], other: []});
+    group.items.push(item);
+    group.weights.push(weight);
+    group.other.push(other);
+  }
+  nodes(compared) {
+    return [...this.groups].map(([frame, g]) => new ViewNode(frame, g.items, g.weights, compared ? g.other : null))
+      .filter((node) => node.weight > 0 || node.otherWeight > 0);
+  }
+}
+
+// The views share one shape: `children(node)` in drawing order, computed once.
+class View {
+  // compared: {self, total} of the other profile per node, or null
+  constructor(tree, names, compared) {
+    this.tree = tree;
+    this.names = names;
+    this.compared = compared;
+  }
+  children(node) {
+    if (node.kids) return node.kids;
+    const groups = new Groups();
+    this.collect(node, groups);
+    node.kids = groups.nodes(this.compared);
+    const names = this.names;
+    node.kids.sort((a, b) => (names[a.frame] < names[b.frame] ? -1 : names[a.frame] > names[b.frame] ? 1 : 0));
+    return node.kids;
+  }
+  // All places of one function, merged; recursion counts once.
+  rootAt(frame) {
+    const items = [];
+    for (let i = 1; i < this.tree.count; i++) if (this.tree.frame[i] === frame && this.tree.outermost[i]) items.push(i);
+    return new ViewNode(frame, items, items.map((i) => this.tree.total[i]),
+      this.compared ? items.map((i) => this.compared.total[i]) : null);
+  }
+}
+
+class CalleeView extends View {
+  collect(node, groups) {
+    const {frame, total, child, childStart} = this.tree;
+    for (const item of node.items) {
+      for (let c = childStart[item]; c < childStart[item + 1]; c++) {
+        const kid = child[c];
+        groups.add(frame[kid], kid, total[kid], this.compared ? this.compared.total[kid] : 0);
+      }
+    }
+  }
+  root() { return new ViewNode(-1, [0], [this.tree.total[0]], this.compared ? [this.compared.total[0]] : null); }
+}
+
+class CallerView extends View {
+  collect(node, groups) {
+    const {frame, parent} = this.tree;
+    for (let k = 0; k < node.items.length; k++) {
+      const caller = parent[node.items[k]];
+      if (caller > 0) groups.add(frame[caller], caller, node.weights[k], node.other ? node.other[k] : 0);
+    }
+  }
+  // Leaves first: what burns, and below each who called it.
+  root() {
+    const {self, total, frame, count} = this.tree;
+    const compared = this.compared;
+    const node = new ViewNode(-1, [], [total[0]], compared ? [compared.total[0]] : null);
+    const groups = new Groups();
+    for (let i = 1; i < count; i++) {
+      const other = compared ? compared.self[i] : 0;
+      if (self[i] > 0 || other > 0) groups.add(frame[i], i, self[i], other);
+    }
+    node.kids = groups.nodes(compared);
+    node.kids.sort((a, b) => b.weight - a.weight);
+    return node;
+  }
+}
+
+// Everything the page knows, from the JSON in the file (docs/html-report.md).
+class Model {
+  constructor(data) {
+    this.data = data;
+    this.names = data.frames.names;
+    this.places = data.frames.places;
+    this.tree = new Tree(decodeColumn(data.tree.parents), decodeColumn(data.tree.frames));
+    this.span = null;   // [from, until) in bins, or null for all
+    this.lane = null;   // index of a vCPU or task lane, or null for all
+    const s = data.samples;
+    this.samples = {bin: decodeColumn(s.bins), node: decodeColumn(s.nodes), cpu: decodeColumn(s.cpus), task: decodeColumn(s.tasks), weight: decodeColumn(s.weights)};
+    if (data.base) {
+      const base = new Float64Array(this.tree.count);
+      base.set(decodeColumn(data.base.weights));
+      this.baseSelf = base;
+      this.baseTotal = Float64Array.from(base);
+      for (let i = this.tree.count - 1; i > 0; i--) this.baseTotal[this.tree.parent[i]] += this.baseTotal[i];
+    }
+    if (data.off) {
+      this.offTree = new Tree(decodeColumn(data.off.parents), decodeColumn(data.off.frames));
+      const off = data.off.samples;
+      this.offSamples = {from: decodeColumn(off.from_ns), until: decodeColumn(off.until_ns), node: decodeColumn(off.nodes), task: decodeColumn(off.tasks)};
+    }
+    this.lanes = (data.lanes || []).map((lane) => ({...lane, from: lane.from_ns ? decodeColumn(lane.from_ns) : null,
+      until: lane.until_ns ? decodeColumn(lane.until_ns) : null, state: lane.states ? decodeColumn(lane.states) : null}));
+    this.select(null, null);
+  }
+
+  // Narrows every tree to a span of time and a lane.
+  select(span, lane) {
+    this.span = span;
+    this.lane = lane;
+    const {bin, node, cpu, task, weight} = this.samples;
+    const self = new Float64Array(this.tree.count);
+    const [from, until] = span || [-Infinity, Infinity];
+    const want = lane === null ? null : this.lanes[lane];
+    for (let i = 0; i < node.length; i++) {
+      if (bin[i] < from || bin[i] >= until) continue;
+      if (want && (want.kind === 'cpu' ? cpu[i] : task[i]) !== want.id) continue;
+      self[node[i]] += weight[i];
+    }
+    this.tree.weigh(self);
+    if (!this.offTree) return;
+    const off = new Float64Array(this.offTree.count);
+    const lo = span ? this.binTime(span[0]) : -Infinity;
+    const hi = span ? this.binTime(span[1]) : Infinity;
+    const o = this.offSamples;
+    for (let i = 0; i < o.node.length; i++) {
+      if (want && (want.kind !== 'task' || o.task[i] !== want.id)) continue;
+      const overlap = Math.min(hi, o.until[i]) - Math.max(lo, o.from[i]);
+      if (overlap > 0) off[o.node[i]] += overlap;
+    }
+    this.offTree.weigh(off);
+  }
+
+  binTime(bin) { return this.data.time.start + bin * (this.data.time.end - this.data.time.start) / this.data.time.bins; }
+}

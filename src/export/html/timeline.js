@@ -1,0 +1,198 @@
+'use strict';
+// The timeline: a lane per vCPU and per task, phases as bands over all; dragging selects a span.
+
+const kLaneHeight = 18;
+const kGutter = 150;
+const kAxisHeight = 18;
+const kPhaseHeight = 16;  // a row of names under the axis, where there are phases
+
+const kStateColours = {running: '#4f9d5d', blocked: '#c2594b', runnable: '#d8a33a', unknown: '#9a9aa2', idle: '#c9cbd1', device: '#5b7fbd'};
+
+function niceStep(span, wanted) {
+  const rough = span / wanted;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  for (const factor of [1, 2, 5, 10]) if (factor * power >= rough) return factor * power;
+  return 10 * power;
+}
+
+class Timeline {
+  constructor(canvas, model, format, onSelect) {
+    this.canvas = canvas;
+    this.model = model;
+    this.format = format;
+    this.onSelect = onSelect;  // (span in bins or null, lane or null)
+    this.drag = null;
+    this.top = kAxisHeight + ((model.data.phases || []).length ? kPhaseHeight : 0);
+    this.activity = this.binActivity();
+    canvas.addEventListener('pointerdown', (event) => this.begin(event));
+    canvas.addEventListener('pointermove', (event) => this.move(event));
+    canvas.addEventListener('pointerup', (event) => this.end(event));
+    canvas.addEventListener('keydown', (event) => this.key(event));
+  }
+
+  // Weight per lane and bin, and each lane's largest.
+  binActivity() {
+    const {model} = this;
+    const bins = model.data.time.bins;
+    const rows = model.lanes.map(() => new Float64Array(bins));
+    const byCpu = new Map();
+    const byTask = new Map();
+    model.lanes.forEach((lane, i) => (lane.kind === 'cpu' ? byCpu : byTask).set(lane.id, i));
+    const {bin, cpu, task, weight} = model.samples;
+    for (let i = 0; i < bin.length; i++) {
+      const c = byCpu.get(cpu[i]);
+      if (c !== undefined) rows[c][bin[i]] += weight[i];
+      const t = byTask.get(task[i]);
+      if (t !== undefined) rows[t][bin[i]] += weight[i];
+    }
+    return rows.map((row) => ({row, most: row.reduce((a, b) => Math.max(a, b), 0)}));
+  }
+
+  x(bin) { return kGutter + bin / this.model.data.time.bins * (this.width - kGutter); }
+  bin(x) {
+    const bins = this.model.data.time.bins;
+    return Math.max(0, Math.min(bins, (x - kGutter) / (this.width - kGutter) * bins));
+  }
+  timeX(time) {
+    const {start, end} = this.model.data.time;
+    return kGutter + (time - start) / Math.max(1, end - start) * (this.width - kGutter);
+  }
+
+  draw() {
+    const {model, canvas} = this;
+    const ratio = window.devicePixelRatio || 1;
+    this.width = canvas.parentElement.clientWidth;
+    const height = this.top + model.lanes.length * kLaneHeight;
+    canvas.style.height = `${height}px`;
+    canvas.width = Math.round(this.width * ratio);
+    canvas.height = Math.round(height * ratio);
+    const context = canvas.getContext('2d');
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const style = getComputedStyle(document.documentElement);
+    const ink = style.getPropertyValue('--ink');
+    const quiet = style.getPropertyValue('--quiet');
+    const line = style.getPropertyValue('--line');
+    context.clearRect(0, 0, this.width, height);
+    context.font = '11px system-ui, sans-serif';
+    context.textBaseline = 'middle';
+    this.drawPhases(context, height);
+    this.drawAxis(context, quiet, line, height);
+    model.lanes.forEach((lane, i) => this.drawLane(context, lane, i, ink, line));
+    this.drawSelection(context, height, style.getPropertyValue('--accent'));
+  }
+
+  drawPhases(context, height) {
+    (this.model.data.phases || []).forEach((phase, i) => {
+      const x = this.timeX(phase.from);
+      context.fillStyle = i % 2 ? '#7a6fd018' : '#3a9fd018';
+      context.fillRect(x, 0, Math.max(1, this.timeX(phase.until) - x), height);
+    });
+  }
+
+  drawAxis(context, quiet, line, height) {
+    const {start, end} = this.model.data.time;
+    const step = niceStep(end - start, Math.max(2, (this.width - kGutter) / 110));
+    context.fillStyle = quiet;
+    context.strokeStyle = line;
+    for (let t = Math.ceil(start / step) * step; t <= end; t += step) {
+      const x = this.timeX(t);
+      context.beginPath();
+      context.moveTo(x + 0.5, kAxisHeight - 4);
+      context.lineTo(x + 0.5, height);
+      context.stroke();
+      if (x < this.width - 40) context.fillText(this.format(t - start), x + 3, kAxisHeight / 2);
+    }
+    for (const phase of this.model.data.phases || [])
+      context.fillText(phase.name + (phase.complete ? '' : ' (unfinished)'), this.timeX(phase.from) + 3, kAxisHeight + kPhaseHeight / 2);
+  }
+
+  drawLane(context, lane, i, ink, line) {
+    const y = this.top + i * kLaneHeight;
+    context.strokeStyle = line;
+    context.beginPath();
+    context.moveTo(0, y + kLaneHeight - 0.5);
+    context.lineTo(this.width, y + kLaneHeight - 0.5);
+    context.stroke();
+    if (lane.from) {
+      for (let k = 0; k < lane.from.length; k++) {
+        const state = this.model.data.state_names[lane.state[k]];
+        context.fillStyle = kStateColours[state.kind] || kStateColours.unknown;
+        const x = this.timeX(lane.from[k]);
+        context.fillRect(x, y + 2, Math.max(0.5, this.timeX(lane.until[k]) - x), kLaneHeight - 5);
+      }
+    } else {
+      const {row, most} = this.activity[i];
+      const step = (this.width - kGutter) / row.length;
+      context.fillStyle = lane.kind === 'cpu' ? '#d9793a' : kStateColours.running;
+      for (let b = 0; most > 0 && b < row.length; b++) {
+        const high = row[b] / most * (kLaneHeight - 3);
+        if (high > 0) context.fillRect(this.x(b), y + kLaneHeight - 2 - high, Math.max(0.5, step), high);
+      }
+    }
+    context.fillStyle = ink;
+    context.save();
+    context.beginPath();
+    context.rect(0, y, kGutter - 6, kLaneHeight);
+    context.clip();
+    context.fillText((this.model.lane === i ? '▸ ' : '') + lane.name, 8, y + kLaneHeight / 2);
+    context.restore();
+  }
+
+  drawSelection(context, height, accent) {
+    const span = this.drag ? this.dragSpan() : this.model.span;
+    if (!span) return;
+    const [from, until] = span.map((bin) => this.x(bin));
+    context.fillStyle = accent;
+    context.globalAlpha = 0.16;
+    context.fillRect(from, 0, until - from, height);
+    context.globalAlpha = 1;
+    context.fillRect(from, 0, 1, height);
+    context.fillRect(until - 1, 0, 1, height);
+  }
+
+  dragSpan() {
+    const bins = this.model.data.time.bins;
+    const from = Math.floor(Math.min(this.drag.from, this.drag.to));
+    return [from, Math.min(bins, Math.max(from + 1, Math.ceil(Math.max(this.drag.from, this.drag.to))))];
+  }
+
+  begin(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const x = event.clientX - box.left;
+    const lane = Math.floor((event.clientY - box.top - this.top) / kLaneHeight);
+    if (x < kGutter) {
+      if (lane >= 0 && lane < this.model.lanes.length) this.onSelect(this.model.span, this.model.lane === lane ? null : lane);
+      return;
+    }
+    this.canvas.setPointerCapture(event.pointerId);
+    this.drag = {from: this.bin(x), to: this.bin(x), startX: x};
+  }
+  move(event) {
+    if (!this.drag) return;
+    this.drag.to = this.bin(event.clientX - this.canvas.getBoundingClientRect().left);
+    this.draw();
+  }
+  end(event) {
+    if (!this.drag) return;
+    const x = event.clientX - this.canvas.getBoundingClientRect().left;
+    const span = Math.abs(x - this.drag.startX) < 3 ? null : this.dragSpan();  // a click clears
+    this.drag = null;
+    this.onSelect(span, this.model.lane);
+  }
+  // Arrows move the span by its tenth, + and - widen and narrow it, Escape clears.
+  key(event) {
+    const bins = this.model.data.time.bins;
+    let [from, until] = this.model.span || [0, bins];
+    const step = Math.max(1, Math.round((until - from) / 10));
+    if (event.key === 'ArrowRight') { from += step; until += step; }
+    else if (event.key === 'ArrowLeft') { from -= step; until -= step; }
+    else if (event.key === '+') { from += step; until -= step; }
+    else if (event.key === '-') { from -= step; until += step; }
+    else if (event.key !== 'Escape') return;
+    event.preventDefault();
+    from = Math.max(0, Math.min(bins - 1, from));
+    until = Math.max(from + 1, Math.min(bins, until));
+    const whole = event.key === 'Escape' || (from === 0 && until === bins);
+    this.onSelect(whole ? null : [from, until], event.key === 'Escape' ? null : this.model.lane);
+  }
+}
