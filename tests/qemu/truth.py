@@ -12,8 +12,8 @@ import sys
 from lib import Checks, Run, self_weights
 
 SIGMAS = 4.5
-# They spin until another CPU has started or has work: how long differs from run to run, and these are two runs.
-WAITERS = {"kernel_main", "sched_idle_loop", "arch_start_cpu", "arch_wait_for_interrupt"}
+# They spin until another CPU has started, has work, or lets go of a lock: how long differs from run to run, and these are two runs.
+WAITERS = {"kernel_main", "sched_idle_loop", "arch_start_cpu", "arch_wait_for_interrupt", "arch_cpu_relax", "spin_lock"}
 
 
 def deterministic(weights):
