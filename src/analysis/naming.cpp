@@ -38,11 +38,11 @@ Result<std::vector<NamedLookup>> name_lookups(const ImageSet& images, std::span<
   for (size_t i = 0; i < lookups.size(); ++i) {
     NamedLookup& entry = result[i];
     for (const auto& source : locations[i].frames)
-      if (!source.function.empty()) entry.frames.push_back(frames.intern(source_frame(source)));
+      if (!source.function.empty()) entry.lines.push_back({.frame = frames.intern(source_frame(source)), .line = source.line});
     entry.named = Named::kName;
-    if (!entry.frames.empty()) continue;
+    if (!entry.lines.empty()) continue;
     entry.named = lookups[i].home == Home::kModule ? Named::kModule : Named::kAddressOnly;
-    entry.frames.push_back(address_frame(lookups[i], frames));
+    entry.lines.push_back({.frame = address_frame(lookups[i], frames), .line = 0});
   }
   return result;
 }

@@ -7,15 +7,16 @@
 #include "analysis/lookups.h"
 #include "base/result.h"
 #include "profile/frame_table.h"
+#include "profile/located.h"
 
 namespace qperf::analysis {
 
 /// What a lookup turned out to be.
 enum class Named : uint8_t { kName, kModule, kAddressOnly };
 
-/// The frames of one lookup, innermost first: inlined functions, then the one they are inlined into. Never empty.
+/// The functions and lines of one lookup, innermost first: inlined functions, then the one they are inlined into. Never empty.
 struct NamedLookup {
-  std::vector<profile::FrameId> frames;
+  std::vector<profile::SourceLine> lines;
   Named named = Named::kAddressOnly;
 };
 

@@ -149,7 +149,8 @@ profile::StackId name_stack(std::span<const uint32_t> ruled, const std::vector<N
                             const SampleView* view, profile::NamedStacks& names, std::vector<profile::FrameId>& frames) {
   frames.clear();
   const auto lookups = ruled.subspan(1);
-  for (const uint32_t lookup : lookups) frames.insert(frames.end(), named[lookup].frames.begin(), named[lookup].frames.end());
+  for (const uint32_t lookup : lookups)
+    for (const profile::SourceLine& line : named[lookup].lines) frames.push_back(line.frame);
   if (depth == Depth::kLeafOnly) frames.resize(1);
   if (view != nullptr && ruled.front() != kNoRoot)
     frames.push_back(names.frames.intern({.name = view->root_name(ruled.front()), .file = "", .line = 0}));
@@ -183,6 +184,38 @@ void sum_by_name(const Collector& collector, const RuledStacks& ruled, const std
   tally.distinct_addresses = ruled.lookups.all().size();
 }
 
+profile::LocatedImage describe_image(const symbols::Image& image) {
+  profile::LocatedImage result{.path = image.path(), .build_id = {}, .text = {}};
+  result.build_id.assign(image.build_id().begin(), image.build_id().end());
+  if (const auto ranges = image.text_ranges(); !ranges.empty())
+    result.text = {.first = ranges.front().first, .last = ranges.back().last};
+  return result;
+}
+
+/// Locations are the lookups, so that ids are the same.
+profile::LocatedProfile locate(const Collector& collector, const RuledStacks& ruled, const std::vector<NamedLookup>& named,
+                               const ImageSet& images) {
+  profile::LocatedProfile result;
+  for (uint32_t i = 0; i < images.size(); ++i) result.images.push_back(describe_image(images[i]));
+  const auto lookups = ruled.lookups.all();
+  for (size_t i = 0; i < lookups.size(); ++i) {
+    const bool in_image = lookups[i].home == Home::kImage;
+    result.locations.add({.image = in_image ? std::optional(lookups[i].image) : std::nullopt, .address = lookups[i].named_address()},
+                         named[i].lines);
+  }
+  profile::WeightTable weights;
+  for (const auto& row : collector.weights().rows())
+    weights[weights.row_of(row.vcpu, ruled.by_raw[row.stack.raw])].add(row.weight, row.samples);
+  std::vector<profile::LocationId> stack;
+  for (const auto& row : weights.rows()) {
+    const auto words = ruled.stacks[row.stack];
+    stack.clear();
+    for (const uint32_t lookup : words.subspan(1)) stack.push_back(profile::LocationId{lookup});
+    result.rows.push_back({row.vcpu, words.front(), result.stacks.intern(stack), row.weight, row.samples});
+  }
+  return result;
+}
+
 }  // namespace
 
 Result<CaptureProfile> profile_capture(const CaptureRequest& request, profile::NamedStacks& names) {
@@ -205,6 +238,7 @@ Result<CaptureProfile> profile_capture(const CaptureRequest& request, profile::N
   const RuledStacks ruled = apply_rules(collector, images, input);
   QPERF_ASSIGN_OR_RETURN(const auto named, name_lookups(images, ruled.lookups.all(), names.frames));
   sum_by_name(collector, ruled, named, is_exact(input) ? Depth::kLeafOnly : Depth::kWhole, request.view, names, result);
+  if (request.detail == Detail::kLines) result.located = locate(collector, ruled, named, images);
   const auto& trailer = input.summary.trailer;
   if (!input.legacy && !input.summary.integrity.whole()) result.complete = false;
   if (trailer && trailer->reason == capture::EndReason::kWriteError) result.complete = false;

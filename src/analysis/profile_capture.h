@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "profile/filter.h"
 #include "profile/frame_table.h"
+#include "profile/located.h"
 #include "profile/timeline.h"
 #include "profile/weights.h"
 
@@ -21,6 +22,9 @@ namespace qperf::analysis {
 
 /// Whether the order of the samples is of interest, or their sums only.
 enum class Order : uint8_t { kSums, kTimeline };
+
+/// How closely stacks are told apart: by functions, or by addresses and lines too.
+enum class Detail : uint8_t { kFunctions, kLines };
 
 /// One capture, the ELFs to name it with and the part of it to look at.
 struct CaptureRequest {
@@ -31,6 +35,7 @@ struct CaptureRequest {
   std::optional<uint64_t> until;  // exclusive
   Mismatch mismatch = Mismatch::kRefuse;
   Order order = Order::kSums;
+  Detail detail = Detail::kFunctions;
   SampleView* view = nullptr;  // chooses samples and gives roots
 };
 
@@ -56,6 +61,7 @@ struct CaptureProfile {
   CaptureInput input;
   profile::WeightTable weights;  // by vCPU; exact counts are all under vCPU 0
   profile::Timeline timeline;    // with Order::kTimeline
+  std::optional<profile::LocatedProfile> located;  // with Detail::kLines; its roots are the view's
   Tally tally;
   bool complete = true;  // false: part of the capture is missing or damaged
   Messages messages;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 
@@ -9,11 +8,12 @@
 #include "analysis/image_set.h"
 #include "base/result.h"
 #include "base/types.h"
+#include "profile/located.h"
 
 namespace qperf::analysis {
 
 /// The root of a stack that has none of its own.
-inline constexpr uint32_t kNoRoot = std::numeric_limits<uint32_t>::max();
+inline constexpr uint32_t kNoRoot = profile::LocatedRow::kNoRoot;
 
 /// Chooses samples, and gives their stacks a root frame, by something that is not in the sample itself.
 class SampleView {

@@ -27,7 +27,7 @@ class ImageFrameNames final : public sched::FrameNames {
     QPERF_ASSIGN_OR_RETURN(const auto named, name_lookups(images, lookups.all(), frames));
     for (const NamedLookup& lookup : named) {
       auto& texts = names->texts_.emplace_back();
-      for (const profile::FrameId frame : lookup.frames) texts.push_back(frames[frame].name);
+      for (const profile::SourceLine& line : lookup.lines) texts.push_back(frames[line.frame].name);
     }
     return std::unique_ptr<sched::FrameNames>(std::move(names));
   }
