@@ -38,7 +38,7 @@
 struct cpu;
 struct task;
 
-enum trap_cause { TRAP_TIMER, TRAP_IPI, TRAP_SYSCALL };
+enum trap_cause { TRAP_TIMER, TRAP_IPI, TRAP_SYSCALL, TRAP_DEVICE };
 
 // Constants (arch_defs.h).
 // ARCH_NAME                    "riscv64"
@@ -133,6 +133,20 @@ __attribute__((noreturn)) void arch_leave_user(u64 kernel_sp, u64 value);
 // allows.
 ALWAYS_INLINE u64 arch_user_syscall(u64 number, u64 arg);
 
+// Devices, on architectures whose arch_defs.h has ARCH_VIRTIO_SLOTS, the number of the machine's virtio-mmio slots. Theirs alone
+// are the sources in devices/ and the workloads that need them.
+
+// The mapped address of a slot's registers.
+u64 arch_virtio_registers(u32 slot);
+
+// The physical address of kernel data.
+u64 arch_physical_address(const void* data);
+
+// From now on TRAP_DEVICE with `number` slot, on the CPU that calls this. Each must be answered with arch_device_irq_done before
+// the next one of that slot can come; the device itself is quiet by then.
+void arch_device_irq_enable(u32 slot);
+void arch_device_irq_done(u32 slot);
+
 // What the architecture calls.
 
 extern u8 boot_stack[BOOT_STACK_BYTES];
@@ -141,8 +155,8 @@ extern u8 user_stacks[MAX_CPUS][USER_STACK_BYTES];
 __attribute__((noreturn)) void kernel_main(u32 boot_cpu_number);
 __attribute__((noreturn)) void secondary_main(struct cpu* cpu);
 
-// Every timer, IPI and system call, with interrupts off; once per trap, after the registers are saved. `number` and `arg` count
-// for TRAP_SYSCALL only, whose result goes to user mode's result register. It may switch tasks and come back later.
+// Every timer, IPI, device interrupt and system call, with interrupts off; once per trap, after the registers are saved. `number`
+// and `arg` count for TRAP_SYSCALL, whose result goes to user mode's result register; `number` also for TRAP_DEVICE. It may switch tasks and come back later.
 u64 kernel_trap(enum trap_cause cause, bool from_user, u64 number, u64 arg);
 
 // Every other trap.

@@ -52,3 +52,6 @@ struct workload {
   void (*run)(void);
 };
 extern const struct workload workload;
+
+// The driver's, with interrupts off; NULL as long as no driver has asked for interrupts.
+extern void (*device_interrupt)(u32 slot);

@@ -3,6 +3,7 @@
 #include "user.h"
 
 struct cpu cpus[MAX_CPUS];
+void (*device_interrupt)(u32 slot);
 u8 boot_stack[BOOT_STACK_BYTES] __attribute__((section(".stacks"), aligned(4096)));
 static u8 idle_stacks[MAX_CPUS][BOOT_STACK_BYTES] __attribute__((section(".stacks"), aligned(4096)));
 
@@ -17,6 +18,7 @@ u64 kernel_trap(enum trap_cause cause, bool from_user, u64 number, u64 arg) {
   if (from_user) user_trap_begin();
   if (cause == TRAP_TIMER) sched_timer();
   if (cause == TRAP_IPI) this_cpu()->ipis++;
+  if (cause == TRAP_DEVICE) device_interrupt((u32)number);
   if (cause == TRAP_SYSCALL) result = user_syscall(number, arg);
   sched_preempt();
   if (from_user) user_trap_end();

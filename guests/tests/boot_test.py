@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 MACHINES = {
     "riscv64": ["-M", "virt"],
@@ -24,6 +25,7 @@ TIMEOUT_SECONDS = 300
 # compute does the same on every architecture and CPU.
 COMPUTE_CHECKSUM = "0xc4aeb130dad1d019"
 FIRMWARE_ARCHES = {"riscv64"}
+KEPT_OPEN = []
 
 
 def fail(message):
@@ -36,12 +38,22 @@ def check(condition, message):
         fail(message)
 
 
+def disk_arguments(elf):
+    """What the disk workload needs: an empty disk of 16 MiB that vanishes with the test."""
+    if not elf.endswith("/disk.elf"):
+        return []
+    image = tempfile.NamedTemporaryFile(prefix="qperf-disk.")
+    image.truncate(16 << 20)
+    KEPT_OPEN.append(image)
+    return ["-drive", "if=none,id=disk,format=raw,file=" + image.name, "-device", "virtio-blk-device,drive=disk"]
+
+
 def boot(arch, elf, cpus):
     qemu = shutil.which("qemu-system-" + arch)
     if not qemu:
         print("skipped: qemu-system-%s is not installed" % arch)
         sys.exit(77)
-    command = [qemu, *MACHINES[arch], "-m", "256M", "-smp", str(cpus), "-nographic", "-kernel", elf]
+    command = [qemu, *MACHINES[arch], "-m", "256M", "-smp", str(cpus), "-nographic", "-kernel", elf, *disk_arguments(elf)]
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_SECONDS, check=False)
     except subprocess.TimeoutExpired as expired:
@@ -174,6 +186,23 @@ def check_sched(lines, cpus):
     check(total["switch"] == sum(task["switches"] for task in tasks), "switches: %s" % dict(total))
 
 
+def check_disk(lines, cpus):
+    check(lines["disk"] == [{"sectors": 16 << 11}], "disk: %s" % lines["disk"])
+    requests = collections.Counter((line["name"], line["operation"]) for line in lines["io"])
+    expected = {
+        ("disk_reader", "read"): 48,
+        ("disk_writer", "write"): 16,
+        ("disk_checker", "write"): 10,
+        ("disk_checker", "flush"): 10,
+        ("disk_checker", "read"): 10,
+    }
+    check(requests == expected, "requests: %s" % requests)
+    check(all(line["status"] == 0 for line in lines["io"]), "the device refused a request")
+    check(all(line["wrong_sectors"] == 0 for line in lines["io_total"]), "read otherwise than written: %s" % lines["io_total"])
+    reasons = collections.Counter(wait["reason"] for wait in lines["wait"])
+    check(reasons[10] == 58 and reasons[11] == 36, "waits by reason: %s" % reasons)
+
+
 def total_events(lines):
     total = collections.Counter()
     for line in lines["events"]:
@@ -213,6 +242,8 @@ def main():
         check_user(lines, cpus, 90, tolerance=6)
     elif workload == "sched":
         check_sched(lines, cpus)
+    elif workload == "disk":
+        check_disk(lines, cpus)
     else:
         fail("no checks are written for workload %s" % workload)
     print("passed: %s %s on %d CPUs" % (arch, workload, cpus))

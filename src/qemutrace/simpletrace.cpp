@@ -21,6 +21,7 @@ constexpr uint32_t kMaxRecordBytes = 262144;
 constexpr uint32_t kMaxNameBytes = 4096;  // QEMU's longest event name has 60 letters
 constexpr uint64_t kMaxDenseId = 65536;
 constexpr size_t kMaxUnnamedKinds = 65536;  // ids of a damaged file, each a name of its own
+constexpr size_t kMaxNamesBytes = size_t{16} << 20;  // QEMU's are about 200 kB
 constexpr size_t kSampleBytes = size_t{256} << 10;
 constexpr uint64_t kTypeMapping = 0;
 constexpr uint64_t kTypeEvent = 1;
@@ -116,6 +117,7 @@ SimpletraceReader::Plan SimpletraceReader::plan_of(std::span<const Argument> arg
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i].kind == ArgumentKind::kString) plan.strings = static_cast<uint16_t>(plan.strings | 1U << i);
   }
+  plan.last_is_only_string = plan.count > 0 && plan.strings == 1U << (plan.count - 1U);
   return plan;
 }
 
@@ -147,19 +149,50 @@ void SimpletraceReader::bind(uint64_t id, Kind& kind) {
   by_id_[id] = &kind;
 }
 
-/// The event of an id that has no mapping yet: a declaration by its place, or a name made of the number.
+/// The event of an id: what its mapping names, else a declaration by its place, else a name made of the number.
 SimpletraceReader::Kind& SimpletraceReader::kind_of(uint64_t id) {
   if (id < by_id_.size() && by_id_[id] != nullptr) return *by_id_[id];
   if (id >= kMaxDenseId) {
     if (const auto found = by_large_id_.find(id); found != by_large_id_.end()) return *found->second;
   }
-  const Declaration* declaration = id < numbered_.size() ? numbered_[id] : nullptr;
-  std::string name = declaration != nullptr ? declaration->name : fmt::format("(id {} without a name)", id);
+  const auto mapped = mapped_name(id);
+  const Declaration* declaration = mapped                     ? declarations_.find(*mapped)
+                                   : id < numbered_.size() ? numbered_[id]
+                                                           : nullptr;
+  std::string name = mapped                   ? std::string(*mapped)
+                     : declaration != nullptr ? declaration->name
+                                              : fmt::format("(id {} without a name)", id);
   if (declaration == nullptr && kinds_.size() >= kMaxUnnamedKinds) name = "(more ids without a name)";
   const auto found = by_name_.find(name);
   Kind& kind = found != by_name_.end() ? *found->second : new_kind(name, declaration);
   if (kinds_.size() < kMaxUnnamedKinds) bind(id, kind);
   return kind;
+}
+
+std::optional<std::string_view> SimpletraceReader::mapped_name(uint64_t id) const {
+  NamePlace place;
+  if (id < name_by_id_.size()) place = name_by_id_[id];
+  if (id >= kMaxDenseId) {
+    if (const auto found = name_by_large_id_.find(id); found != name_by_large_id_.end()) place = found->second;
+  }
+  if (place.length == 0) return std::nullopt;
+  return std::string_view(names_).substr(place.begin, place.length);
+}
+
+/// False when the file maps more names than any QEMU has events.
+bool SimpletraceReader::note_name(uint64_t id, std::string_view name) {
+  if (names_.size() + name.size() > kMaxNamesBytes) return false;
+  const NamePlace place{static_cast<uint32_t>(names_.size()), static_cast<uint32_t>(name.size())};
+  names_ += name;
+  if (id >= kMaxDenseId) {
+    name_by_large_id_[id] = place;
+    by_large_id_.erase(id);
+    return true;
+  }
+  if (id >= name_by_id_.size()) name_by_id_.resize(std::max<size_t>(id + 1, name_by_id_.size() * 2));
+  name_by_id_[id] = place;
+  if (id < by_id_.size()) by_id_[id] = nullptr;  // mapped anew: what follows has the new name
+  return true;
 }
 
 void SimpletraceReader::number_declarations(IdRule ids) {
@@ -221,10 +254,9 @@ bool SimpletraceReader::read_mapping(std::span<const char> bytes) {
     return broken(fmt::format("a mapping has a name of {} bytes, expected 1 to {}", length, kMaxNameBytes));
   bytes = input_.peek(kFixed + length);
   if (bytes.size() < kFixed + length) return end_at(bytes.size());
-  const std::string name(bytes.data() + kFixed, length);
+  if (!note_name(id, {bytes.data() + kFixed, length}))
+    return broken(fmt::format("more than {} bytes of event names", kMaxNamesBytes));
   input_.consume(kFixed + length);
-  const auto found = by_name_.find(name);
-  bind(id, found != by_name_.end() ? *found->second : new_kind(name, declarations_.find(name)));
   return true;
 }
 
@@ -250,6 +282,14 @@ inline bool SimpletraceReader::decode(const char* payload, size_t size, Plan pla
   return at == end;
 }
 
+/// Whether a payload has the plan's shape, without keeping its values where the shape is a common one.
+inline bool SimpletraceReader::fits(const char* payload, size_t size, Plan plan, Event& event) const noexcept {
+  if (plan.strings == 0) return size == size_t{8} * plan.count;
+  if (!plan.last_is_only_string) return decode(payload, size, plan, event);
+  const size_t before = size_t{8} * (plan.count - size_t{1});
+  return size >= before + 4 && size - before - 4 == u32(payload + before);
+}
+
 void SimpletraceReader::note_mismatch(Kind& kind, size_t payload_size) {
   if (kind.mismatch == nullptr) {
     const size_t declared = kind.info.arguments.size();
@@ -270,6 +310,10 @@ inline void SimpletraceReader::decode_payload(Kind& kind, const char* payload, s
   event.info = &kind.info;
   if (kind.info.declaration != nullptr) [[likely]] {
     event.state = ValueState::kDecoded;
+    if (skip_values_ && fits(payload, size, kind.plan, event)) {
+      event.value_count = 0;
+      return;
+    }
     if (decode(payload, size, kind.plan, event)) [[likely]]
       return;
     if (!kind.vcpu_arguments.empty() && decode(payload, size, plan_of(kind.vcpu_arguments), event)) {

@@ -29,6 +29,7 @@ class SimpletraceReader final : public EventSource {
   ~SimpletraceReader() override;
 
   bool next(Event& event) override;
+  void skip_values() noexcept override { skip_values_ = true; }
   [[nodiscard]] const ReadReport& report() const noexcept override { return report_; }
   [[nodiscard]] TraceClock clock() const noexcept override;
   [[nodiscard]] std::string description() const override;
@@ -42,6 +43,7 @@ class SimpletraceReader final : public EventSource {
   struct Plan {
     uint8_t count = 0;
     uint16_t strings = 0;
+    bool last_is_only_string = false;  // the usual shape of an event with a string
   };
   struct Kind {
     EventInfo info;
@@ -57,6 +59,8 @@ class SimpletraceReader final : public EventSource {
   [[nodiscard]] uint32_t u32(const char* at) const noexcept;
   bool next_fixed(Event& event);
   bool read_mapping(std::span<const char> bytes);
+  bool note_name(uint64_t id, std::string_view name);
+  [[nodiscard]] std::optional<std::string_view> mapped_name(uint64_t id) const;
   bool end_at(size_t leftover);
   bool broken(std::string what);
   Kind& kind_of(uint64_t id);
@@ -65,6 +69,7 @@ class SimpletraceReader final : public EventSource {
   void number_declarations(IdRule ids);
   [[nodiscard]] size_t misfits(std::span<const char> bytes) const;
   bool decode(const char* payload, size_t size, Plan plan, Event& event) const noexcept;
+  bool fits(const char* payload, size_t size, Plan plan, Event& event) const noexcept;
   void decode_payload(Kind& kind, const char* payload, size_t size, Event& event);
   void note_mismatch(Kind& kind, size_t payload_size);
   void fill_loss(Event& event, uint64_t count);
@@ -76,9 +81,18 @@ class SimpletraceReader final : public EventSource {
   const Declarations& declarations_;
   ReadReport report_;
   bool ended_ = false;
+  bool skip_values_ = false;
   std::deque<Kind> kinds_;                           // never moves its elements
   std::vector<Kind*> by_id_;                         // small ids
   std::unordered_map<uint64_t, Kind*> by_large_id_;  // ids that no real file has, without trusting them as sizes
+  // A file maps some 5000 names and uses a few of them: a mapping is only noted, its kind is made when a record has the id.
+  struct NamePlace {
+    uint32_t begin = 0;
+    uint32_t length = 0;  // 0: no mapping
+  };
+  std::string names_;                                     // all mapped names, end to end
+  std::vector<NamePlace> name_by_id_;                     // like by_id_
+  std::unordered_map<uint64_t, NamePlace> name_by_large_id_;
   std::unordered_map<std::string, Kind*> by_name_;
   std::vector<const Declaration*> numbered_;  // files without names: id -> declaration
 };

@@ -49,6 +49,10 @@ class EventSource {
   /// Fills `event` with the next record; false at the end, for good.
   virtual bool next(Event& event) = 0;
 
+  /// Nobody will look at values: a reader may then check that payloads fit without taking them apart, and leave value_count 0
+  /// (a loss record keeps its value).
+  virtual void skip_values() noexcept {}
+
   [[nodiscard]] virtual const ReadReport& report() const noexcept = 0;
   [[nodiscard]] virtual TraceClock clock() const noexcept = 0;
   /// "simpletrace version 4, little-endian".

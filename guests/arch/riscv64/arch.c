@@ -1,5 +1,6 @@
 #include "arch.h"
 
+#include "devices.h"
 #include "kernel.h"
 
 #define UART_BASE (DEVICES_VA + 0x10000000ul)
@@ -16,9 +17,11 @@
 #define CAUSE_INTERRUPT (1ul << 63)
 #define CAUSE_SOFTWARE (CAUSE_INTERRUPT | 1)
 #define CAUSE_TIMER (CAUSE_INTERRUPT | 5)
+#define CAUSE_EXTERNAL (CAUSE_INTERRUPT | 9)
 #define CAUSE_USER_CALL 8
 #define SIE_SOFTWARE (1ul << 1)
 #define SIE_TIMER (1ul << 5)
+#define SIE_EXTERNAL (1ul << 9)
 
 struct trap_frame {
   u64 pc;
@@ -50,7 +53,7 @@ void arch_init_boot(void) {}
 void arch_init_cpu(struct cpu* cpu) {
   __asm__ volatile("mv tp, %0\n csrw sscratch, zero\n csrw stvec, %1\n csrw sie, %2"
                    :
-                   : "r"(cpu), "r"(trap_entry), "r"(SIE_SOFTWARE | SIE_TIMER)
+                   : "r"(cpu), "r"(trap_entry), "r"(SIE_SOFTWARE | SIE_TIMER | SIE_EXTERNAL)
                    : "memory");
 }
 
@@ -97,6 +100,11 @@ void arch_trap(struct trap_frame* frame, bool from_user) {
   if (cause == CAUSE_SOFTWARE) {
     __asm__ volatile("csrc sip, %0" : : "r"(SIE_SOFTWARE));
     kernel_trap(TRAP_IPI, from_user, 0, 0);
+    return;
+  }
+  if (cause == CAUSE_EXTERNAL) {
+    u32 slot;
+    if (claim_device_irq(&slot)) kernel_trap(TRAP_DEVICE, from_user, slot, 0);
     return;
   }
   if (cause == CAUSE_USER_CALL && from_user) {

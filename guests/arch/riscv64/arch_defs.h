@@ -16,6 +16,8 @@
 // The first GiB of physical addresses, where the devices are, seen through one page of the root table.
 #define DEVICES_VA 0xffffffc000000000
 
+#define ARCH_VIRTIO_SLOTS 8
+
 // Offsets into struct cpu's arch_words.
 #define CPU_KERNEL_SP 0
 #define CPU_USER_SP 8

@@ -94,6 +94,7 @@ int trace_stat(const TraceOptions& options) {
   if (!opened) return report_error(opened.error());
   Event event;
   auto& source = opened->source();
+  if (options.where.empty()) source.skip_values();
   constexpr uint64_t kLookAtClock = 65536;  // records between looks at the clock: a busy trace never waits
   for (uint64_t seen = 0; source.next(event);) {
     if (!opened->filter.keeps(event)) continue;
