@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <map>
 #include <numeric>
+#include <string_view>
 
 #include "analysis/naming.h"
 #include "capture/reader.h"
@@ -51,6 +53,10 @@ class ImageFrameNames final : public sched::FrameNames {
   std::vector<std::vector<std::string>> texts_;
 };
 
+bool needs_events(const SchedRequest& request) {
+  return !request.events_optional || request.phase || request.tasks || request.group_by_task || request.replay;
+}
+
 uint64_t total(const capture::EventCounts& counts) { return std::accumulate(counts.begin(), counts.end(), uint64_t{0}); }
 
 std::string by_kind(const capture::EventCounts& counts) {
@@ -84,7 +90,7 @@ Result<void> SchedView::survey(const CaptureInput& input) {
   };
   QPERF_RETURN_IF_ERROR(capture::read_capture(input.path, handlers));
   survey_->finish(input.summary.header.vcpus);
-  if (!survey_->has_events())
+  if (!survey_->has_events() && needs_events(request_))
     return Error{ErrorCode::kUsage, fmt::format("{}: has no trace events, which --group-by-task, --phase, --task, --off-cpu-output and "
                                                 "--sched-output need: record with trace=ADDRESS of the guest's trace marker",
                                                 input.path)};
@@ -110,11 +116,18 @@ Result<void> SchedView::replay(const CaptureInput& input) {
 }
 
 Result<void> SchedView::prepare(const CaptureInput& input, const ImageSet& images) {
+  if (input.legacy && !needs_events(request_)) return {};
   if (input.legacy)
     return Error{ErrorCode::kUsage, fmt::format("{}: captures of the older format have no trace events: record with trace=ADDRESS of the "
                                                 "guest's trace marker",
                                                 input.path)};
   QPERF_RETURN_IF_ERROR(survey(input));
+  if (request_.label_samples) {
+    const auto& phases = survey_->phases().all();
+    innermost_.emplace(phases);
+    std::map<std::string_view, uint32_t> first;
+    for (uint32_t i = 0; i < phases.size(); ++i) first_occurrence_.push_back(first.try_emplace(phases[i].name, i).first->second);
+  }
   if (!request_.replay) return {};
   QPERF_RETURN_IF_ERROR(replay(input));
   QPERF_ASSIGN_OR_RETURN(names_, ImageFrameNames::make(images, replay_->stacks()));
@@ -123,18 +136,40 @@ Result<void> SchedView::prepare(const CaptureInput& input, const ImageSet& image
 
 std::optional<uint32_t> SchedView::root_of(VcpuIndex, TaskId task, WallNs wall_ns) {
   if (request_.phase && !selected_.contains(wall_ns)) return std::nullopt;
-  if (!request_.group_by_task && !request_.tasks) return kNoRoot;
+  if (request_.label_samples && !survey_->has_events()) return kNoRoot;
+  if (!request_.group_by_task && !request_.tasks && !request_.label_samples) return kNoRoot;
   const sched::LabelId label = survey_->names().label(task, wall_ns);
   if (request_.tasks) {
     if (wanted_.size() <= label.raw) wanted_.resize(label.raw + size_t{1}, -1);
     signed char& wanted = wanted_[label.raw];
-    if (wanted < 0) wanted = std::regex_search(root_name(label.raw), *request_.tasks) ? 1 : 0;
+    if (wanted < 0) wanted = std::regex_search(survey_->names().labels().text(label), *request_.tasks) ? 1 : 0;
     if (wanted == 0) return std::nullopt;
   }
+  if (request_.label_samples) return labelled_root(label, wall_ns);
   return request_.group_by_task ? label.raw : kNoRoot;
 }
 
-std::string SchedView::root_name(uint32_t root) const { return survey_->names().labels().text(sched::LabelId{root}); }
+uint32_t SchedView::labelled_root(sched::LabelId task, WallNs wall_ns) {
+  const auto phase = innermost_->at(wall_ns);
+  const LabelPair pair{.task = task.raw, .phase = phase ? first_occurrence_[*phase] : kNoPhase};
+  const auto [position, added] =
+      root_of_pair_.try_emplace(uint64_t{pair.task} << 32 | pair.phase, static_cast<uint32_t>(label_pairs_.size()));
+  if (added) label_pairs_.push_back(pair);
+  return position->second;
+}
+
+std::string SchedView::root_name(uint32_t root) const {
+  const uint32_t label = request_.label_samples ? label_pairs_[root].task : root;
+  return survey_->names().labels().text(sched::LabelId{label});
+}
+
+SampleLabels SchedView::labels_of(uint32_t root) const {
+  const LabelPair& pair = label_pairs_[root];
+  const sched::LabelId task{pair.task};
+  return {.task = survey_->names().labels().text(task),
+          .tid = survey_->names().tid(task),
+          .phase = pair.phase == kNoPhase ? std::string() : survey_->phases().all()[pair.phase].name};
+}
 
 std::vector<std::string> SchedView::report_lines() const {
   std::vector<std::string> lines;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <tsl/robin_map.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,7 +11,9 @@
 
 #include "analysis/message.h"
 #include "analysis/sample_view.h"
+#include "profile/ids.h"
 #include "sched/off_cpu.h"
+#include "sched/phases.h"
 #include "sched/replay.h"
 #include "sched/survey.h"
 
@@ -23,9 +27,20 @@ struct SchedRequest {
   std::optional<uint64_t> occurrence;  // with a phase; nullopt: all of them
   std::optional<std::regex> tasks;     // labels that it finds; nullopt: all
   bool group_by_task = false;
+  /// Roots tell tasks and phases apart: SchedView::labels_of().
+  bool label_samples = false;
+  /// A capture without trace events is taken as it is, where nothing above needs them.
+  bool events_optional = false;
   sched::WakerSide wakers = sched::WakerSide::kLeaveOut;
   /// Off-CPU time or statistics are wanted: the events are replayed, not only surveyed.
   bool replay = false;
+};
+
+/// What is known about the samples under one root.
+struct SampleLabels {
+  std::string task;             // printable
+  std::optional<uint64_t> tid;  // as the guest gave it
+  std::string phase;            // the innermost one, printable; empty: none
 };
 
 /// Tasks, phases and waiting of one capture (docs/off-cpu.md), and through them which samples are looked at.
@@ -38,6 +53,10 @@ class SchedView final : public SampleView {
   Result<void> prepare(const CaptureInput& input, const ImageSet& images) override;
   std::optional<uint32_t> root_of(VcpuIndex vcpu, TaskId task, WallNs wall_ns) override;
   [[nodiscard]] std::string root_name(uint32_t root) const override;
+  /// With SchedRequest::label_samples, of a root that is not kNoRoot.
+  [[nodiscard]] SampleLabels labels_of(uint32_t root) const;
+  /// False for a capture without trace events (SchedRequest::events_optional).
+  [[nodiscard]] bool has_events() const noexcept { return survey_ != nullptr && survey_->has_events(); }
 
   /// Events by kind, drops, tasks, phases: lines for a person.
   [[nodiscard]] std::vector<std::string> report_lines() const;
@@ -51,6 +70,13 @@ class SchedView final : public SampleView {
  private:
   Result<void> survey(const CaptureInput& input);
   Result<void> replay(const CaptureInput& input);
+  uint32_t labelled_root(sched::LabelId task, WallNs wall_ns);
+
+  struct LabelPair {
+    uint32_t task = 0;   // a LabelId
+    uint32_t phase = 0;  // index into the survey's phases, of the name's first occurrence; kNoPhase
+  };
+  static constexpr uint32_t kNoPhase = 0xffffffff;
 
   SchedRequest request_;
   std::unique_ptr<sched::Survey> survey_;
@@ -59,6 +85,10 @@ class SchedView final : public SampleView {
   std::unique_ptr<sched::Replay> replay_;
   std::unique_ptr<sched::FrameNames> names_;
   std::vector<signed char> wanted_;  // by label: -1 not yet asked, 0, 1
+  std::optional<sched::InnermostPhases> innermost_;
+  std::vector<uint32_t> first_occurrence_;  // by phase
+  std::vector<LabelPair> label_pairs_;      // by root
+  tsl::robin_map<uint64_t, uint32_t, profile::MixedHash> root_of_pair_;
 };
 
 }  // namespace qperf::analysis

@@ -134,6 +134,30 @@ TEST(Phases, NestOverlapRepeatAndStayOpen) {
   EXPECT_NE(phases.select("a", 3).error().message.find("no occurrence 3"), std::string::npos);
 }
 
+TEST(Phases, TheInnermostIsTheOneThatBeganLast) {
+  StreamBuilder stream;
+  stream.phase({0, 10}, 1, "a");
+  stream.phase({1, 20}, 1, "b");
+  stream.phase({0, 30}, 1, "a");
+  stream.phase({1, 40}, 2, "a");
+  stream.phase({0, 50}, 2, "a");
+  stream.phase({0, 60}, 2, "b");
+  stream.phase({0, 80}, 1, "c");
+  stream.phase({0, 80}, 2, "c");
+  const Analysed a(stream.chunks(), {}, WakerSide::kLeaveOut, 200);
+  const auto& phases = a.survey.phases().all();
+  InnermostPhases innermost(phases);
+  const auto at = [&](WallNs ns) {
+    const auto phase = innermost.at(ns);
+    return phase ? phases[*phase].name + std::to_string(phases[*phase].occurrence) : "-";
+  };
+  const std::vector<std::pair<WallNs, std::string>> expected = {{0, "-"},   {9, "-"},   {10, "a1"}, {19, "a1"}, {20, "b1"},
+                                                                {30, "a2"}, {39, "a2"}, {40, "b1"}, {59, "b1"}, {60, "-"},
+                                                                {80, "-"},  {500, "-"}};
+  for (const auto& [ns, name] : expected) EXPECT_EQ(at(ns), name) << ns;
+  for (size_t i = expected.size(); i-- > 0;) EXPECT_EQ(at(expected[i].first), expected[i].second) << "backwards";
+}
+
 TEST(Window, InstructionsGiveEachVcpuItsOwnTime) {
   StreamBuilder stream;
   for (WallNs ns = 100; ns <= 1000; ns += 100) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "base/printable.h"
@@ -66,6 +67,43 @@ Result<SpanSet> PhaseList::select(const std::string& name, std::optional<uint64_
   if (!exists) return Error{ErrorCode::kNotFound, fmt::format("no phase `{}`: {}", printable(name), listing())};
   if (spans.empty()) return Error{ErrorCode::kNotFound, fmt::format("phase `{}` has no occurrence {}: {}", name, *occurrence, listing())};
   return SpanSet(std::move(spans));
+}
+
+InnermostPhases::InnermostPhases(const std::vector<Phase>& phases) {
+  struct Edge {
+    WallNs at_ns;
+    uint32_t phase;
+    bool begins;
+  };
+  std::vector<Edge> edges;
+  for (uint32_t i = 0; i < phases.size(); ++i) {
+    if (phases[i].span.from_ns >= phases[i].span.to_ns) continue;
+    edges.push_back({phases[i].span.from_ns, i, true});
+    edges.push_back({phases[i].span.to_ns, i, false});
+  }
+  std::ranges::stable_sort(edges, {}, &Edge::at_ns);
+  std::set<uint32_t> open;  // phases are numbered in order of their begins
+  for (size_t i = 0; i < edges.size();) {
+    const WallNs at_ns = edges[i].at_ns;
+    for (; i < edges.size() && edges[i].at_ns == at_ns; ++i) {
+      if (edges[i].begins)
+        open.insert(edges[i].phase);
+      else
+        open.erase(edges[i].phase);
+    }
+    const uint32_t innermost = open.empty() ? kNone : *open.rbegin();
+    if (steps_.back().phase != innermost) steps_.push_back({at_ns, innermost});
+  }
+}
+
+std::optional<uint32_t> InnermostPhases::at(WallNs at_ns) {
+  const bool last_holds = steps_[last_].from_ns <= at_ns && (last_ + 1 == steps_.size() || at_ns < steps_[last_ + 1].from_ns);
+  if (!last_holds) {
+    const auto behind = std::ranges::upper_bound(steps_, at_ns, {}, &Step::from_ns);
+    last_ = static_cast<size_t>(behind - steps_.begin()) - 1;
+  }
+  if (steps_[last_].phase == kNone) return std::nullopt;
+  return steps_[last_].phase;
 }
 
 }  // namespace qperf::sched

@@ -55,4 +55,22 @@ class PhaseList {
   uint64_t unknown_marks_ = 0;
 };
 
+/// Which occurrence of a phase is the innermost one at a time: of those that are open, the one that began last.
+class InnermostPhases {
+ public:
+  explicit InnermostPhases(const std::vector<Phase>& phases);
+
+  /// Index into the phases; nullopt: none is open. Asking in ascending order is quickest.
+  [[nodiscard]] std::optional<uint32_t> at(WallNs at_ns);
+
+ private:
+  static constexpr uint32_t kNone = 0xffffffff;
+  struct Step {
+    WallNs from_ns;
+    uint32_t phase;
+  };
+  std::vector<Step> steps_{{0, kNone}};  // ascending; each lasts until the next
+  size_t last_ = 0;
+};
+
 }  // namespace qperf::sched

@@ -9,6 +9,8 @@ namespace qperf::sched {
 
 void NameHistory::add(TaskId task, WallNs at_ns, const TaskMetadata& metadata) {
   const LabelId label = labels_.intern(task_label(task, metadata));
+  if (tids_.size() <= label.raw) tids_.resize(label.raw + size_t{1});
+  tids_[label.raw] = metadata.tid;
   auto& changes = changes_[task.raw];
   if (!changes.empty() && changes.back().label == label && changes.back().at_ns <= at_ns) return;
   if (changes.size() == kMaxChangesPerTask) {
@@ -29,6 +31,11 @@ LabelId NameHistory::label(TaskId task, WallNs at_ns) {
     if (behind != found->second.begin()) return std::prev(behind)->label;
   }
   return labels_.intern(task_label(task, std::nullopt));
+}
+
+std::optional<uint64_t> NameHistory::tid(LabelId label) const noexcept {
+  if (label.raw >= tids_.size() || tids_[label.raw] == 0) return std::nullopt;
+  return tids_[label.raw];
 }
 
 Survey::Vcpu& Survey::state(VcpuIndex vcpu) {

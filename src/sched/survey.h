@@ -22,6 +22,8 @@ class NameHistory {
   void seal();
   /// `task#id` before the task's first metadata; `[unknown task]` for capture::kUnknownTask.
   [[nodiscard]] LabelId label(TaskId task, WallNs at_ns);
+  /// The tid that the label's metadata gave; nullopt: none did.
+  [[nodiscard]] std::optional<uint64_t> tid(LabelId label) const noexcept;
   [[nodiscard]] const LabelTable& labels() const noexcept { return labels_; }
 
   /// Renames kept of one task; later ones replace the last.
@@ -34,6 +36,7 @@ class NameHistory {
   };
   tsl::robin_map<uint64_t, std::vector<Change>> changes_;
   LabelTable labels_;
+  std::vector<uint64_t> tids_;  // by label as far as it goes; 0: none
 };
 
 /// A window in the clock of the user's choice, [from, until).
