@@ -10,8 +10,7 @@
 #include "base/printable.h"
 #include "options.h"
 #include "outputs.h"
-#include "profiles.h"
-#include "sched_output.h"
+#include "tools/profiles/profiles.h"
 
 namespace qperf::tools {
 namespace {
@@ -44,14 +43,15 @@ void print_sched_report(const analysis::SchedView& sched) {
 }
 
 analysis::CaptureRequest request_for(const Options& options) {
-  analysis::CaptureRequest request;
-  request.path = options.capture;
-  request.elfs = options.elfs;
-  request.vcpus = options.vcpus;
-  request.from = options.from;
-  request.until = options.until;
-  request.mismatch = options.mismatch;
+  analysis::CaptureRequest request = options.selection.capture_request(options.capture);
   if (options.format == Format::kSpeedscope && !options.baseline) request.order = analysis::Order::kTimeline;
+  return request;
+}
+
+analysis::SchedRequest sched_request_for(const Options& options) {
+  analysis::SchedRequest request = options.selection.sched_request();
+  request.wakers = options.wakers ? sched::WakerSide::kAppend : sched::WakerSide::kLeaveOut;
+  request.replay = options.off_cpu_output || options.sched_output;
   return request;
 }
 
@@ -90,9 +90,8 @@ Result<int> run(const Options& options) {
   if (options.baseline) {
     QPERF_ASSIGN_OR_RETURN(baseline, analysis::profile_capture(baseline_request_for(options), names));
   }
-  QPERF_ASSIGN_OR_RETURN(auto sched_request, sched_request_for(options));
   std::unique_ptr<analysis::SchedView> sched;
-  if (sched_request) sched = std::make_unique<analysis::SchedView>(*std::move(sched_request));
+  if (options.needs_events()) sched = std::make_unique<analysis::SchedView>(sched_request_for(options));
   auto request = request_for(options);
   request.view = sched.get();
   QPERF_ASSIGN_OR_RETURN(const auto current, analysis::profile_capture(request, names));

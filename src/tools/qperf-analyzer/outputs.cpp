@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "export/output_file.h"
-#include "folded_output.h"
-#include "sched_output.h"
-#include "speedscope_output.h"
+#include "tools/profiles/folded_output.h"
+#include "tools/profiles/off_cpu_output.h"
+#include "tools/profiles/speedscope_output.h"
 
 namespace qperf::tools {
 namespace {
@@ -19,7 +19,7 @@ void write_part(const Options& options, const Profiles& profiles, Part part, exp
     write_folded_part(profiles, part, options.group_by_cpu ? RootFrames::kByVcpu : RootFrames::kNone, sink);
     return;
   }
-  const auto list = options.sched.group_by_task ? ProfileList::kAllTasksAndVcpus
+  const auto list = options.selection.group_by_task ? ProfileList::kAllTasksAndVcpus
                     : options.group_by_cpu      ? ProfileList::kAllAndVcpus
                                                 : ProfileList::kAllOnly;
   const std::string name = std::filesystem::path(options.capture).filename().string();
@@ -37,19 +37,12 @@ std::string split_path(const std::string& output, VcpuIndex vcpu) {
 Result<void> check_output_is_no_input(const Options& options) {
   std::vector<std::string> inputs{options.capture};
   if (options.baseline) inputs.push_back(*options.baseline);
-  for (const auto& elf : options.elfs) inputs.push_back(elf.path);
+  for (const auto& elf : options.selection.elfs) inputs.push_back(elf.path);
   for (const auto& elf : options.baseline_elfs) inputs.push_back(elf.path);
   std::vector<std::string> outputs{options.output};
-  if (options.sched.off_cpu_output) outputs.push_back(*options.sched.off_cpu_output);
-  if (options.sched.sched_output) outputs.push_back(*options.sched.sched_output);
-  for (const std::string& input : inputs) {
-    for (const std::string& output : outputs) {
-      std::error_code missing;
-      if (std::filesystem::equivalent(input, output, missing) && !missing)
-        return Error{ErrorCode::kUsage, fmt::format("{}: is an input and would be overwritten: give another OUTPUT", output)};
-    }
-  }
-  return {};
+  if (options.off_cpu_output) outputs.push_back(*options.off_cpu_output);
+  if (options.sched_output) outputs.push_back(*options.sched_output);
+  return check_no_input_is_overwritten(inputs, outputs);
 }
 
 Result<void> write_outputs(const Options& options, const Profiles& profiles, const analysis::SchedView* sched) {
@@ -67,12 +60,14 @@ Result<void> write_outputs(const Options& options, const Profiles& profiles, con
   QPERF_RETURN_IF_ERROR(add(options.output, std::nullopt));
   if (options.split_by_cpu)
     for (const VcpuIndex vcpu : profiles.vcpus()) QPERF_RETURN_IF_ERROR(add(split_path(options.output, vcpu), vcpu));
-  if (sched != nullptr && options.sched.off_cpu_output)
+  if (sched != nullptr && options.off_cpu_output)
     QPERF_RETURN_IF_ERROR(
-        add_file(*options.sched.off_cpu_output, [&](exporter::TextSink& sink) { write_off_cpu(*sched, options, sink); }));
-  if (sched != nullptr && options.sched.sched_output)
+        add_file(*options.off_cpu_output, [&](exporter::TextSink& sink) {
+          options.format == Format::kFolded ? write_off_cpu_folded(*sched, sink) : write_off_cpu_speedscope(*sched, sink);
+        }));
+  if (sched != nullptr && options.sched_output)
     QPERF_RETURN_IF_ERROR(
-        add_file(*options.sched.sched_output, [&](exporter::TextSink& sink) { sink.write(sched->statistics_json()); }));
+        add_file(*options.sched_output, [&](exporter::TextSink& sink) { sink.write(sched->statistics_json()); }));
   for (const auto& file : files) QPERF_RETURN_IF_ERROR(file->commit());
   return {};
 }

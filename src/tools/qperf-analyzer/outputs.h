@@ -5,7 +5,7 @@
 #include "analysis/sched_view.h"
 #include "base/result.h"
 #include "options.h"
-#include "profiles.h"
+#include "tools/profiles/profiles.h"
 
 namespace qperf::tools {
 

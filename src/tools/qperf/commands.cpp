@@ -2,22 +2,28 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tools/command_line/help.h"
+
 namespace qperf::tools {
 namespace {
 
 /// Every subcommand, in the order of the help text.
 constexpr AddCommand kCommands[] = {
+    add_export_command,
     add_trace_command,
 };
 
 }  // namespace
 
 void add_commands(CLI::App& app, Action& action) {
-  app.set_version_flag("--version", "qperf " QPERF_VERSION);
+  app.set_help_flag("-h,--help", "print this and exit");
+  app.set_version_flag("--version", "qperf " QPERF_VERSION, "print the version and exit");
+  app.formatter_fn([](const CLI::App* asked, const std::string&, CLI::AppFormatMode) { return command_help(*asked); });
   app.require_subcommand(1);
   app.footer(
       "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done but data is incomplete.\n"
       "Examples:\n"
+      "  qperf export qperf.bin --format folded | flamegraph.pl > kernel.svg\n"
       "  qperf trace print trace-1234         what QEMU's devices did, in order\n"
       "'qperf COMMAND --help' describes a command.");
   for (const AddCommand add : kCommands) add(app, action);

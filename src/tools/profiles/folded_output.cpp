@@ -1,4 +1,4 @@
-#include "folded_output.h"
+#include "tools/profiles/folded_output.h"
 
 #include <fmt/core.h>
 

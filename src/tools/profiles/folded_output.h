@@ -1,7 +1,7 @@
 #pragma once
 
 #include "export/text_sink.h"
-#include "profiles.h"
+#include "tools/profiles/profiles.h"
 
 namespace qperf::tools {
 

@@ -1,23 +1,19 @@
 #pragma once
 
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "analysis/sched_view.h"
-#include "base/result.h"
 #include "export/speedscope.h"
 #include "export/text_sink.h"
-#include "options.h"
 #include "profile/frame_table.h"
 
 namespace qperf::tools {
 
-/// What is asked for of the scheduler's events; nullopt: nothing. Error: --task is no regular expression.
-[[nodiscard]] Result<std::optional<analysis::SchedRequest>> sched_request_for(const Options& options);
+/// Off-CPU time, in wall nanoseconds: one line a stack.
+void write_off_cpu_folded(const analysis::SchedView& sched, exporter::TextSink& sink);
 
-/// The file of --off-cpu-output, in the format of the profile.
-void write_off_cpu(const analysis::SchedView& sched, const Options& options, exporter::TextSink& sink);
+/// The same as speedscope's JSON: all of it, then a profile for each task.
+void write_off_cpu_speedscope(const analysis::SchedView& sched, exporter::TextSink& sink);
 
 /// The sum of its samples' weights.
 [[nodiscard]] uint64_t weight_of(const exporter::SpeedscopeProfile& profile);

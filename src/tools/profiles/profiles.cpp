@@ -1,4 +1,4 @@
-#include "profiles.h"
+#include "tools/profiles/profiles.h"
 
 #include <algorithm>
 

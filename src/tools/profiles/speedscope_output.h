@@ -3,7 +3,7 @@
 #include <string>
 
 #include "export/speedscope.h"
-#include "profiles.h"
+#include "tools/profiles/profiles.h"
 
 namespace qperf::tools {
 

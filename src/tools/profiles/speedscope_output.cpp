@@ -1,4 +1,4 @@
-#include "speedscope_output.h"
+#include "tools/profiles/speedscope_output.h"
 
 #include <fmt/core.h>
 
@@ -8,7 +8,7 @@
 
 #include "analysis/units.h"
 #include "profile/difference.h"
-#include "sched_output.h"
+#include "tools/profiles/off_cpu_output.h"
 
 namespace qperf::tools {
 namespace {

@@ -1,0 +1,69 @@
+#include "tools/qperf/capture_options.h"
+
+#include <CLI/CLI.hpp>
+#include <utility>
+
+#include "analysis/report.h"
+#include "base/printable.h"
+#include "tools/qperf/terminal.h"
+
+namespace qperf::tools {
+
+void add_capture_options(CLI::App& command, CaptureOptions& options) {
+  SelectionText& selection = options.selection;
+  command.add_option("FILE", options.path, "a capture, as libqperf.so wrote it")->required();
+  command
+      .add_option("-e,--elf", selection.elfs,
+                  "ELF of the kernel that ran, with symbols; repeat for firmware, modules, a loader. @SLIDE: bytes it ran above "
+                  "its link address (found out without it). Default: the one that the capture names")
+      ->type_name("ELF[@SLIDE]")
+      ->allow_extra_args(false);
+  command.add_option("--cpu", selection.cpu, "only these vCPUs, such as 0,2-3")->type_name("LIST");
+  command
+      .add_option("--from", selection.from,
+                  "only what is from N on: wall nanoseconds since the start, or with mode=icount kernel instructions of the "
+                  "sample's vCPU")
+      ->type_name("N");
+  command.add_option("--until", selection.until, "only what is before N, counted as --from")->type_name("N");
+  command.add_option("--phase", selection.phase, "only what lies in the guest's phase NAME (as --task, it needs a capture made with trace=)")
+      ->type_name("NAME");
+  command.add_option("--phase-occurrence", selection.occurrence, "only its N-th occurrence, from 1 [all]")->type_name("N");
+  command.add_option("--task", selection.task, "only tasks in whose label (name[tid]) REGEX is found")->type_name("REGEX");
+  command.add_flag("--force", selection.force, "use ELFs that are not what ran");
+}
+
+ExitCode LoadedCapture::exit_code() const noexcept { return profile.complete ? kDone : kIncomplete; }
+
+analysis::Messages LoadedCapture::warnings() const {
+  analysis::Messages found;
+  const auto take = [&](const analysis::Messages& messages) {
+    for (const auto& message : messages)
+      if (message.severity == analysis::Severity::kWarning) found.push_back(message);
+  };
+  take(profile.messages);
+  take(analysis::weaknesses(profile));
+  if (sched) take(sched->weaknesses());
+  return found;
+}
+
+Result<LoadedCapture> load_capture(const CaptureOptions& options, const LoadNeeds& needs, profile::NamedStacks& names) {
+  if (options.path == "-") return Error{ErrorCode::kUsage, "FILE cannot be standard input: a capture is read twice"};
+  QPERF_ASSIGN_OR_RETURN(const Selection selection, check_selection(options.selection));
+  LoadedCapture loaded;
+  if (selection.needs_events() || needs.replay) {
+    analysis::SchedRequest sched = selection.sched_request();
+    sched.replay = needs.replay;
+    loaded.sched = std::make_unique<analysis::SchedView>(std::move(sched));
+  }
+  analysis::CaptureRequest request = selection.capture_request(options.path);
+  request.order = needs.order;
+  request.view = loaded.sched.get();
+  QPERF_ASSIGN_OR_RETURN(loaded.profile, analysis::profile_capture(request, names));
+  return loaded;
+}
+
+void print_warnings(const LoadedCapture& capture) {
+  for (const auto& message : capture.warnings()) report_warning(printable(message.text));
+}
+
+}  // namespace qperf::tools

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "analysis/message.h"
+#include "analysis/profile_capture.h"
+#include "analysis/sched_view.h"
+#include "base/result.h"
+#include "profile/frame_table.h"
+#include "tools/profiles/selection.h"
+#include "tools/qperf/command.h"
+
+namespace qperf::tools {
+
+/// What every subcommand takes that reads a capture's samples, as typed.
+struct CaptureOptions {
+  std::string path;
+  SelectionText selection;
+};
+
+/// Adds FILE and the options that choose a part of it: -e, --cpu, --from, --until, --phase, --phase-occurrence, --task, --force.
+/// `options` outlives `command`.
+void add_capture_options(CLI::App& command, CaptureOptions& options);
+
+/// What a subcommand reads beyond the sums of samples.
+struct LoadNeeds {
+  analysis::Order order = analysis::Order::kSums;
+  bool replay = false;  // the scheduler's events into waits: fails for a capture without them
+};
+
+/// A capture whose selected samples are named and summed.
+struct LoadedCapture {
+  analysis::CaptureProfile profile;
+  std::unique_ptr<analysis::SchedView> sched;  // nullptr: neither the selection nor the needs have to do with tasks
+
+  /// kIncomplete if part of the file is missing or damaged.
+  [[nodiscard]] ExitCode exit_code() const noexcept;
+  /// All that weakens what is shown of it.
+  [[nodiscard]] analysis::Messages warnings() const;
+};
+
+/// Reads `options.path`. Stacks and frames go to `names`, which may hold those of another capture.
+[[nodiscard]] Result<LoadedCapture> load_capture(const CaptureOptions& options, const LoadNeeds& needs,
+                                                 profile::NamedStacks& names);
+
+/// Each of its warnings on stderr, as "qperf: warning: ...".
+void print_warnings(const LoadedCapture& capture);
+
+}  // namespace qperf::tools

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "base/result.h"
+#include "export/text_sink.h"
+#include "profile/frame_table.h"
+#include "tools/qperf/capture_options.h"
+
+namespace qperf::tools {
+
+/// What there is to write.
+struct ExportInput {
+  std::string_view name;  // of the capture, without its folders: untrusted
+  profile::NamedStacks& names;
+  const LoadedCapture& capture;
+  bool by_task = false;  // stacks have their task as root frame
+};
+
+/// One format of `qperf export`: a row of the table in export_formats.cpp, defined in a file of its own.
+struct ExportFormat {
+  std::string_view name;
+  std::string_view summary;  // for the help: what reads it
+  LoadNeeds needs;
+  /// Writes the whole file, which may be binary. The sink keeps its own failures.
+  Result<void> (*write)(const ExportInput& input, exporter::TextSink& sink);
+};
+
+extern const ExportFormat kFoldedFormat;
+extern const ExportFormat kSpeedscopeFormat;
+
+/// In the order of the help text.
+[[nodiscard]] std::span<const ExportFormat* const> export_formats() noexcept;
+
+}  // namespace qperf::tools
