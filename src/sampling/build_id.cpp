@@ -1,15 +1,11 @@
 #include "sampling/build_id.h"
 
-#include <elf.h>
-
 #include <algorithm>
 #include <cstring>
-#include <fstream>
-#include <optional>
 #include <span>
 
 #include "base/bytes.h"
-#include "base/printable.h"
+#include "sampling/elf_reader.h"
 
 namespace qperf::sampling {
 namespace {
@@ -18,24 +14,6 @@ constexpr size_t kMaxNoteBytes = size_t{64} << 10;
 constexpr size_t kMaxBuildIdBytes = 64;
 
 using Bytes = std::vector<std::byte>;
-
-std::optional<Bytes> read_at(std::ifstream& file, uint64_t offset, size_t size_bytes) {
-  Bytes bytes(size_bytes);
-  file.clear();
-  file.seekg(static_cast<std::streamoff>(offset & INT64_MAX));
-  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size_bytes));
-  if (file.gcount() != static_cast<std::streamsize>(size_bytes)) return std::nullopt;
-  return bytes;
-}
-
-template <typename T>
-std::optional<T> read_struct(std::ifstream& file, uint64_t offset) {
-  const auto bytes = read_at(file, offset, sizeof(T));
-  if (!bytes) return std::nullopt;
-  T value;
-  std::memcpy(&value, bytes->data(), sizeof value);
-  return value;
-}
 
 /// The description of the first GNU build-id note of a note segment; empty if there is none.
 Bytes find_build_id(std::span<const std::byte> notes) {
@@ -57,34 +35,25 @@ Bytes find_build_id(std::span<const std::byte> notes) {
   return {};
 }
 
-Bytes build_id_at(std::ifstream& file, uint64_t offset, uint64_t size_bytes) {
-  const auto notes = read_at(file, offset, std::min<uint64_t>(size_bytes, kMaxNoteBytes));
-  return notes ? find_build_id(*notes) : Bytes{};
+Bytes build_id_at(ElfReader& elf, uint64_t offset, uint64_t size_bytes) {
+  return find_build_id(elf.read_at(offset, std::min<uint64_t>(size_bytes, kMaxNoteBytes)));
 }
 
 }  // namespace
 
 Result<std::vector<std::byte>> read_build_id(const std::string& path) {
-  const auto failed = [&path](const char* what) { return Error{ErrorCode::kUsage, "elf=" + printable(path) + ": " + what}; };
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return failed("cannot be opened");
-  const auto header = read_struct<Elf64_Ehdr>(file, 0);
-  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
-    return failed("is no ELF file; give the kernel's ELF with symbols, not the flat image that boots");
-  if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB)
-    return failed("is no 64-bit little-endian ELF file");
-  // Entry counts are 16 bits wide, so both loops are bounded; the entry size in the file is what steps through it.
-  for (uint64_t i = 0; i < header->e_phnum; ++i) {
-    const auto segment = read_struct<Elf64_Phdr>(file, header->e_phoff + i * header->e_phentsize);
+  QPERF_ASSIGN_OR_RETURN(ElfReader elf, ElfReader::open(path));
+  for (uint64_t i = 0; i < elf.segments(); ++i) {
+    const auto segment = elf.segment(i);
     if (!segment) break;
     if (segment->p_type != PT_NOTE) continue;
-    if (auto id = build_id_at(file, segment->p_offset, segment->p_filesz); !id.empty()) return id;
+    if (auto id = build_id_at(elf, segment->p_offset, segment->p_filesz); !id.empty()) return id;
   }
-  for (uint64_t i = 0; i < header->e_shnum; ++i) {
-    const auto section = read_struct<Elf64_Shdr>(file, header->e_shoff + i * header->e_shentsize);
+  for (uint64_t i = 0; i < elf.sections(); ++i) {
+    const auto section = elf.section(i);
     if (!section) break;
     if (section->sh_type != SHT_NOTE) continue;
-    if (auto id = build_id_at(file, section->sh_offset, section->sh_size); !id.empty()) return id;
+    if (auto id = build_id_at(elf, section->sh_offset, section->sh_size); !id.empty()) return id;
   }
   return Bytes{};
 }
