@@ -18,10 +18,9 @@ struct Agreement {
 
   /// Enough of the image's own text was seen, and most of it reads differently.
   [[nodiscard]] bool contradicts() const noexcept { return considered >= symbols::kLeastSightings && matched * 2 < considered; }
-  /// The same bounds as those of the vote.
   [[nodiscard]] bool fits(size_t sightings) const noexcept {
     if (sightings < symbols::kLeastSightings) return true;
-    return matched >= symbols::kLeastSightings && matched * 2 >= considered && considered * 10 >= sightings;
+    return symbols::is_what_ran(matched, considered, sightings);
   }
 };
 

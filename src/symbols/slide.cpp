@@ -123,8 +123,7 @@ SlideVerdict vote_slide(const Image& image, std::span<const TextSighting> sighti
     verdict.matched += era.matched;
     verdict.considered += era.considered;
   }
-  verdict.fits = verdict.matched >= kLeastSightings && verdict.matched * 2 >= verdict.considered &&
-                 verdict.considered * 10 >= sightings.size();
+  verdict.fits = is_what_ran(verdict.matched, verdict.considered, sightings.size());
   return verdict;
 }
 

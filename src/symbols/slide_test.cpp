@@ -98,6 +98,21 @@ TEST_F(SlideTest, ASlideIsFoundThoughTheKernelPatchedATenthOfItsText) {
   EXPECT_EQ(verdict.considered, 300U);
 }
 
+TEST_F(SlideTest, ThreeQuartersOfTheSightingsDecide) {
+  const auto bytes = text(1, kTextBytes);
+  const auto image = image_of(bytes);
+  const auto other = text(2, 64);
+  const auto verdict_with = [&](size_t patched) {
+    auto sightings = sightings_of(bytes, 0x39ac50410000, 400, 5);
+    for (size_t i = 0; i < patched; ++i) sightings[i * 3].bytes = std::span(other).first(sightings[i * 3].bytes.size());
+    return vote_slide(image, sightings);
+  };
+  EXPECT_TRUE(verdict_with(100).fits);
+  EXPECT_EQ(verdict_with(100).matched, 300U);
+  EXPECT_FALSE(verdict_with(101).fits);
+  EXPECT_EQ(verdict_with(101).matched, 299U);
+}
+
 TEST_F(SlideTest, ARebootStartsANewEra) {
   const auto bytes = text(1, kTextBytes);
   auto sightings = sightings_of(bytes, 0x39ac50410000, 100, 1000);
