@@ -24,7 +24,7 @@ Sampler::Sampler(const Options& options, guest::Target target, uint32_t max_vcpu
       max_vcpus_(max_vcpus),
       words_(words),
       start_ns_(start_ns),
-      walk_limits_{target, options.kernel_range, options.max_stack_bytes},
+      walk_limits_{target, options.kernel_range, options.max_stack_bytes, &stack_pages_},
       tracer_(options_, target, max_vcpus, start_ns) {
   const uint64_t period = options_.period_insns;
   // At 100 % the shortest gap is one instruction; the range stays symmetric, so the mean gap is exactly the period.

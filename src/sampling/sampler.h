@@ -106,6 +106,7 @@ class Sampler {
   const uint32_t max_vcpus_;
   WordsSource& words_;
   const uint64_t start_ns_;
+  unwind::StackPages stack_pages_;
   unwind::WalkLimits walk_limits_;
   Tracer tracer_;
   uint64_t jitter_insns_ = 0;  // gaps are drawn from period -/+ this

@@ -15,7 +15,7 @@ Tracer::Tracer(const Options& options, guest::Target target, uint32_t max_vcpus,
       target_info_(guest::info(target)),
       max_vcpus_(max_vcpus),
       start_ns_(start_ns),
-      walk_limits_{target, options.kernel_range, options.max_stack_bytes} {}
+      walk_limits_{target, options.kernel_range, options.max_stack_bytes, nullptr} {}
 
 Result<void> Tracer::allocate() {
   if (!options_.trace_address || options_.mode == guest::Mode::kExact) return {};

@@ -1,6 +1,7 @@
 #include "unwind/frame_walk.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 namespace qperf::unwind {
@@ -82,31 +83,93 @@ struct Rules {
   }
 };
 
+/// A frame's two links.
+struct Links {
+  GuestVa next;
+  uint64_t return_pc;
+};
+
+/// Follows one chain; what walk_frames() says.
+class Walk {
+ public:
+  Walk(const WalkLimits& limits, GuestVa sp, MemoryReader& memory) noexcept
+      : rules_{guest::info(limits.target), limits, sp}, pages_(limits.stack_pages), memory_(memory, limits.kernel_range) {}
+
+  WalkResult run(GuestVa fp, std::span<GuestVa> frames) noexcept {
+    size_t depth = 0;
+    while (true) {
+      const auto found = links(fp);
+      if (!found) return {depth, StopReason::kUnreadable};
+      if (found->return_pc == 0) return {depth, StopReason::kBottom};
+      const GuestVa pc = return_address(*found);
+      if (!rules_.is_return_address(pc)) return {depth, StopReason::kBadReturnAddress};
+      if (depth == frames.size()) return {depth, StopReason::kMaxFrames};
+      frames[depth++] = pc;
+      if (pages_ != nullptr) pages_->note(rules_.lower_link(fp));
+      const auto stop = rules_.refuses(fp, found->next);
+      if (stop && !changes_stack(*stop, fp, found->next)) return {depth, *stop};
+      fp = found->next;
+    }
+  }
+
+  [[nodiscard]] const Rules& rules() const noexcept { return rules_; }
+
+ private:
+  /// nullopt: not readable.
+  std::optional<Links> links(GuestVa fp) noexcept {
+    // The lower link first: the page copy starts there and then holds both.
+    const auto saved_fp = memory_.word(fp + rules_.target.frame.saved_fp_bytes);
+    const auto saved_pc = memory_.word(fp + rules_.target.frame.return_pc_bytes);
+    if (!saved_fp || !saved_pc) return std::nullopt;
+    return Links{.next = GuestVa{*saved_fp}, .return_pc = *saved_pc};
+  }
+
+  [[nodiscard]] GuestVa return_address(const Links& found) const noexcept {
+    return guest::strip_authentication(rules_.limits.target, GuestVa{found.return_pc});
+  }
+
+  /// The links of a frame on pages that are known to be stack, if they look like a frame's.
+  std::optional<Links> known_links(GuestVa fp) noexcept {
+    constexpr int64_t kLastByte = 2 * kWordBytes - 1;
+    const GuestVa lower = rules_.lower_link(fp);
+    if (!rules_.aligned(fp) || !pages_->knows(lower) || !pages_->knows(lower + kLastByte)) return std::nullopt;
+    const auto found = links(fp);
+    if (!found || !rules_.is_return_address(return_address(*found))) return std::nullopt;
+    return found;
+  }
+
+  bool changes_stack(StopReason stop, GuestVa fp, GuestVa next) noexcept {
+    if (stop != StopReason::kNotAscending && stop != StopReason::kLeftStack) return false;
+    if (pages_ == nullptr || changes_ == kMaxStackChanges || !rules_.limits.kernel_range.contains(next)) return false;
+    walked_[changes_] = {rules_.sp, fp};
+    // Back to where the walk was already: a cycle.
+    for (unsigned i = 0; i <= changes_; ++i)
+      if (walked_[i].contains(next)) return false;
+    const auto first = known_links(next);
+    if (!first || first->next <= next || first->next.raw - next.raw >= rules_.limits.max_stack_bytes) return false;
+    if (!known_links(first->next)) return false;
+    ++changes_;
+    rules_.sp = rules_.lower_link(next);
+    return true;
+  }
+
+  Rules rules_;
+  StackPages* pages_;
+  PageCopy memory_;
+  unsigned changes_ = 0;
+  std::array<GuestRange, kMaxStackChanges + 1> walked_{};  // of each stack, once it is left
+};
+
 }  // namespace
 
 WalkResult walk_frames(const WalkLimits& limits, GuestVa sp, GuestVa fp, MemoryReader& memory,
                        std::span<GuestVa> frames) noexcept {
-  const Rules rules{guest::info(limits.target), limits, sp};
+  Walk walk(limits, sp, memory);
+  const Rules& rules = walk.rules();
   if (rules.marks_interrupt(fp) && limits.kernel_range.contains(fp)) return {0, StopReason::kInterruptFrame};
   if (!limits.kernel_range.contains(fp) || !rules.aligned(fp) || !rules.in_span(fp))
     return {0, StopReason::kNoFramePointer};
-
-  PageCopy stack(memory, limits.kernel_range);
-  size_t depth = 0;
-  while (true) {
-    // The lower link first: the page copy starts there and then holds both.
-    const auto saved_fp = stack.word(fp + rules.target.frame.saved_fp_bytes);
-    const auto saved_pc = stack.word(fp + rules.target.frame.return_pc_bytes);
-    if (!saved_fp || !saved_pc) return {depth, StopReason::kUnreadable};
-    if (*saved_pc == 0) return {depth, StopReason::kBottom};
-    const GuestVa pc = guest::strip_authentication(limits.target, GuestVa{*saved_pc});
-    if (!rules.is_return_address(pc)) return {depth, StopReason::kBadReturnAddress};
-    if (depth == frames.size()) return {depth, StopReason::kMaxFrames};
-    frames[depth++] = pc;
-    const GuestVa next{*saved_fp};
-    if (const auto stop = rules.refuses(fp, next)) return {depth, *stop};
-    fp = next;
-  }
+  return walk.run(fp, frames);
 }
 
 }  // namespace qperf::unwind

@@ -32,9 +32,21 @@ class EachTarget : public ::testing::TestWithParam<Target> {
     return result;
   }
 
-  WalkLimits limits() const { return {GetParam(), guest::kDefaultKernelRange, uint64_t{1} << 20}; }
+  WalkLimits limits() { return {GetParam(), guest::kDefaultKernelRange, uint64_t{1} << 20, &pages}; }
+
+  /// Three frames of a task's stack, which a walk has seen; the lowest one's frame pointer.
+  GuestVa known_task_stack(GuestVa lowest) {
+    link(lowest, lowest + 0x40, kText + 0x50);
+    link(lowest + 0x40, lowest + 0x90, kText + 0x60);
+    link(lowest + 0x90, GuestVa{0}, kText + 0x70);
+    frames.assign(16, GuestVa{});
+    EXPECT_EQ(walk_frames(limits(), lowest - 0x20, lowest, memory, frames).frames, 3U);
+    memory.reads = 0;
+    return lowest;
+  }
 
   FakeMemory memory;
+  StackPages pages;
   std::vector<GuestVa> frames;
 };
 
@@ -100,6 +112,64 @@ TEST_P(EachTarget, AStackDeeperThanItsBoundIsTruncated) {
   EXPECT_EQ(frames.size(), 2U);
 }
 
+TEST_P(EachTarget, AnInterruptsStackGoesOnOnTheTasks) {
+  for (const int64_t away : {-int64_t{0x8000}, int64_t{1} << 36}) {
+    const GuestVa task = known_task_stack(kSp + away + 0x200);
+    link(kSp + 0x20, kSp + 0x60, kText + 0x10);
+    link(kSp + 0x60, task, kText + 0x20);
+    EXPECT_EQ(walk(kSp + 0x20).stop, StopReason::kBottom);
+    EXPECT_EQ(frames, (std::vector{kText + 0x10, kText + 0x20, kText + 0x50, kText + 0x60, kText + 0x70}));
+  }
+}
+
+TEST_P(EachTarget, NoStackThatWasNeverWalkedIsReadFromAnother) {
+  const GuestVa device = kSp + (int64_t{1} << 36);
+  link(device, device + 0x40, kText + 0x50);
+  link(device + 0x40, GuestVa{0}, kText + 0x60);
+  link(kSp + 0x20, device, kText + 0x10);
+  EXPECT_EQ(walk(kSp + 0x20).stop, StopReason::kLeftStack);
+  EXPECT_EQ(frames.size(), 1U);
+  EXPECT_EQ(memory.reads, 1U) << "whatever lies there may change when it is read";
+}
+
+TEST_P(EachTarget, AnotherStackNeedsTwoFramesThatLookRight) {
+  const GuestVa task = known_task_stack(kSp - 0x8000);
+  link(kSp + 0x20, task, kText + 0x10);
+  const auto expect_refused = [&](const char* what) {
+    EXPECT_EQ(walk(kSp + 0x20).stop, StopReason::kNotAscending) << what;
+    EXPECT_EQ(frames.size(), 1U) << what;
+  };
+  link(task, task + 0x40, GuestVa{0x10000});
+  expect_refused("no return address");
+  link(task, task - 0x40, kText + 0x50);
+  expect_refused("descends");
+  link(task, task + (1 << 20), kText + 0x50);
+  expect_refused("too far up");
+  link(task, task + 0x44, kText + 0x50);
+  expect_refused("unaligned");
+  link(task, GuestVa{0}, kText + 0x50);
+  expect_refused("one frame only");
+  link(task, task + 0x40, kText + 0x50);
+  link(task + 0x40, GuestVa{0}, GuestVa{0});
+  expect_refused("the second has no return address");
+}
+
+TEST_P(EachTarget, AChainBetweenStacksEnds) {
+  const GuestVa task = known_task_stack(kSp + (int64_t{1} << 36));
+  link(kSp + 0x20, kSp + 0x60, kText + 0x10);
+  link(kSp + 0x60, task, kText + 0x20);
+  link(task + 0x90, kSp + 0x20, kText + 0x70);
+  EXPECT_EQ(walk(kSp + 0x20).stop, StopReason::kNotAscending);
+  EXPECT_EQ(frames.size(), 5U) << "not back to where it began";
+  // Ever another stack.
+  std::vector<GuestVa> stacks;
+  for (int64_t i = 0; i < 5; ++i) stacks.push_back(known_task_stack(kSp - 0x10000 * (i + 1)));
+  link(kSp + 0x60, stacks[0], kText + 0x20);
+  for (size_t i = 0; i + 1 < stacks.size(); ++i) link(stacks[i] + 0x90, stacks[i + 1], kText + 0x70);
+  EXPECT_EQ(walk(kSp + 0x20).stop, StopReason::kNotAscending);
+  EXPECT_EQ(frames.size(), 2U + 3 * kMaxStackChanges);
+}
+
 TEST_P(EachTarget, UnalignedLinksEnd) {
   link(kSp + 0x20, kSp + 0x64, kText + 0x10);
   EXPECT_EQ(walk(kSp + 0x20).stop, StopReason::kUnaligned);
@@ -148,6 +218,7 @@ TEST_P(EachTarget, TheTopOfTheAddressSpaceDoesNotWrap) {
 TEST_P(EachTarget, HostileChainsStayInsideTheirBounds) {
   std::mt19937_64 random(7);
   std::set<StopReason> seen;
+  StackPages known;
   for (int round = 0; round < 3000; ++round) {
     FakeMemory hostile({kSp - 0x2000, GuestVa{0xffffffffffffffff}});
     for (int i = 0; i < 200; ++i) {
@@ -166,11 +237,11 @@ TEST_P(EachTarget, HostileChainsStayInsideTheirBounds) {
     }
     if (round % 7 == 0) hostile.unmap_page(kSp + 0x1000);
     std::array<GuestVa, 8> few{};
-    const WalkLimits bounds{GetParam(), {kSp - 0x2000, GuestVa{0xffffffffffffffff}}, 0x2000};
+    const WalkLimits bounds{GetParam(), {kSp - 0x2000, GuestVa{0xffffffffffffffff}}, 0x2000, &known};
     const auto result = walk_frames(bounds, kSp, kSp + static_cast<int64_t>((random() & 0x3f) * 8), hostile, few);
     ASSERT_LE(result.frames, few.size());
     ASSERT_EQ(hostile.forbidden_reads, 0U);
-    ASSERT_LE(hostile.reads, 4U);
+    ASSERT_LE(hostile.reads, 4U + 4 * kMaxStackChanges);
     for (size_t i = 0; i < result.frames; ++i)
       ASSERT_TRUE(bounds.kernel_range.contains(guest::strip_authentication(GetParam(), few[i])));
     seen.insert(result.stop);
@@ -184,7 +255,7 @@ TEST(FrameWalk, AarchReturnAddressesLoseTheirAuthentication) {
   memory.put(kSp + 0x28, 0x12b4800008001234);
   std::array<GuestVa, 4> frames{};
   const auto result =
-      walk_frames({Target::kAarch64, guest::kDefaultKernelRange, 1 << 20}, kSp, kSp + 0x20, memory, frames);
+      walk_frames({Target::kAarch64, guest::kDefaultKernelRange, 1 << 20, nullptr}, kSp, kSp + 0x20, memory, frames);
   EXPECT_EQ(result.frames, 1U);
   EXPECT_EQ(frames[0].raw, 0xffff800008001234U);
 }
@@ -193,7 +264,7 @@ TEST(FrameWalk, AMarkedFirstFramePointerIsAnInterruptFrame) {
   FakeMemory memory;
   std::array<GuestVa, 4> frames{};
   const auto result =
-      walk_frames({Target::kX86_64, guest::kDefaultKernelRange, 1 << 20}, kSp, kSp + 0x21, memory, frames);
+      walk_frames({Target::kX86_64, guest::kDefaultKernelRange, 1 << 20, nullptr}, kSp, kSp + 0x21, memory, frames);
   EXPECT_EQ(result.stop, StopReason::kInterruptFrame);
   EXPECT_EQ(result.frames, 0U);
 }

@@ -43,7 +43,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const GuestRange range{first, GuestVa{~uint64_t{0}}};
   const auto pattern = *in.bytes(in.remaining());
   RepeatedMemory memory(pattern, range);
-  const auto result = unwind::walk_frames({*target, range, max_stack_bytes}, sp, fp, memory, frames);
+  // The second walk knows the first one's pages.
+  unwind::StackPages pages;
+  (void)unwind::walk_frames({*target, range, max_stack_bytes, &pages}, fp, sp, memory, frames);
+  const auto result = unwind::walk_frames({*target, range, max_stack_bytes, &pages}, sp, fp, memory, frames);
   if (result.frames > frames.size()) std::abort();
   for (size_t i = 0; i < result.frames; ++i)
     if (!range.contains(frames[i])) std::abort();
