@@ -1,78 +1,65 @@
 #include "analysis/collector.h"
 
+#include <array>
+
 namespace qperf::analysis {
-namespace {
 
-constexpr size_t kFixedWords = 4;  // era, stop and link's presence; pc; link; root
-constexpr unsigned kStopShift = 32;
-constexpr unsigned kLinkShift = 40;
-
-}  // namespace
-
-RawStack RawStack::from_words(std::span<const uint64_t> words) noexcept {
-  RawStack stack{.era = static_cast<uint32_t>(words[0]),
-                 .stop = static_cast<capture::StopReason>((words[0] >> kStopShift) & 0xff),
-                 .link = std::nullopt,
-                 .pc = GuestVa{words[1]},
-                 .root = static_cast<uint32_t>(words[3]),
-                 .frames = words.subspan(kFixedWords)};
-  if ((words[0] >> kLinkShift) != 0) stack.link = GuestVa{words[2]};
-  return stack;
+profile::StackId Collector::intern(uint32_t era, uint32_t root, SiteId site) {
+  return stacks_.intern(std::array{era, root, site.raw});
 }
 
-profile::StackId Collector::intern(const capture::Site& site, uint32_t era, uint32_t root) {
-  words_.clear();
-  words_.push_back(uint64_t{era} | (static_cast<uint64_t>(site.stop) << kStopShift) |
-                   (uint64_t{site.link.has_value()} << kLinkShift));
-  words_.push_back(site.pc.raw);
-  words_.push_back(site.link.value_or(GuestVa{}).raw);
-  words_.push_back(root);
-  for (const GuestVa frame : site.frames) words_.push_back(frame.raw);
-  return stacks_.intern(words_);
+void Collector::read(profile::StackId id, RawStack& stack) const {
+  const auto words = stacks_[id];
+  stack.era = words[0];
+  stack.root = words[1];
+  sites_.read(SiteId{words[2]}, stack.site);
 }
 
-size_t Collector::row_of(VcpuIndex vcpu, profile::StackId stack) {
-  if (stack.raw >= last_rows_.size()) last_rows_.resize(stacks_.size());
-  LastRow& last = last_rows_[stack.raw];
-  if (!last.known || last.vcpu != vcpu) last = LastRow{.vcpu = vcpu, .known = true, .row = weights_.row_of(vcpu, stack)};
-  return last.row;
-}
-
-void Collector::add(const capture::SampleChunk& chunk) {
-  slots_.assign(chunk.sites.size(), Slot{});
-  const bool vcpu_selected = filter_.vcpus.contains(chunk.vcpu);
+void Collector::select(const capture::PackedSamples& chunk) {
+  selected_.clear();
+  seen_.samples += chunk.samples.size();
+  for (const capture::Sample& sample : chunk.samples) seen_.weight = profile::saturating_add(seen_.weight, sample.weight);
+  if (!filter_.vcpus.contains(chunk.vcpu)) return;
   const bool all_time = filter_.window.everything();
-  const bool one_era = images_.eras() == 1;
-  for (const capture::Sample& sample : chunk.samples) {
-    if (sample.site >= slots_.size()) {
-      ++seen_.bad_sites;
-      continue;
-    }
-    ++seen_.samples;
-    seen_.weight = profile::saturating_add(seen_.weight, sample.weight);
-    if (!vcpu_selected || (!all_time && !filter_.window.contains(sample.wall_ns, sample.insns))) continue;
-    uint32_t root = kNoRoot;
-    if (view_ != nullptr) {
-      const auto chosen = view_->root_of(chunk.vcpu, sample.task, sample.wall_ns);
-      if (!chosen) continue;
-      root = *chosen;
-    }
-    const uint32_t era = one_era ? 0 : images_.era_at(sample.wall_ns);
-    Slot& slot = slots_[sample.site];
-    if (slot.era != era || slot.root != root) {
-      const profile::StackId stack = intern(chunk.sites[sample.site], era, root);
-      slot = Slot{.era = era, .root = root, .stack = stack, .row = row_of(chunk.vcpu, stack)};
-    }
-    weights_[slot.row].add(sample.weight, 1);
-    if (keep_order_ == KeepOrder::kYes) timeline_.add(sample.wall_ns, chunk.vcpu, slot.stack, sample.weight);
+  for (uint32_t i = 0; i < chunk.samples.size(); ++i) {
+    const capture::Sample& sample = chunk.samples[i];
+    if (!all_time && !filter_.window.contains(sample.wall_ns, sample.insns)) continue;
+    const auto root = view_ == nullptr ? kNoRoot : view_->root_of(chunk.vcpu, sample.task, sample.wall_ns);
+    if (root) selected_.push_back({.sample = i, .root = *root});
   }
+}
+
+void Collector::add(const capture::PackedSamples& chunk) {
+  select(chunk);
+  if (selected_.empty()) return;
+  sites_.intern(chunk.sites, site_ids_);
+  last_[chunk.vcpu.raw % kLastVcpus].resize(sites_.size());
+  for (size_t i = 0; i < selected_.size(); ++i) {
+    // Ahead of their use, else each sample waits for memory twice.
+    constexpr size_t kAhead = 8;
+    if (i + 2 * kAhead < selected_.size()) __builtin_prefetch(&last_of(chunk, selected_[i + 2 * kAhead]));
+    if (i + kAhead < selected_.size()) weights_.prefetch(last_of(chunk, selected_[i + kAhead]).row);
+    count(chunk, selected_[i]);
+  }
+}
+
+void Collector::count(const capture::PackedSamples& chunk, const Selected& selected) {
+  const capture::Sample& sample = chunk.samples[selected.sample];
+  const uint32_t era = images_.eras() == 1 ? 0 : images_.era_at(sample.wall_ns);
+  Last& last = last_of(chunk, selected);
+  if (last.era != era || last.root != selected.root || last.vcpu != chunk.vcpu) {
+    const size_t row = weights_.row_of(chunk.vcpu, intern(era, selected.root, site_ids_[sample.site]));
+    last = Last{.era = era, .root = selected.root, .vcpu = chunk.vcpu, .row = static_cast<uint32_t>(row)};
+  }
+  weights_[last.row].add(sample.weight, 1);
+  if (keep_order_ == KeepOrder::kYes) timeline_.add(sample.wall_ns, chunk.vcpu, weights_[last.row].stack, sample.weight);
 }
 
 void Collector::add_plain(VcpuIndex vcpu, const capture::Site& site) {
   const uint64_t position = seen_.samples++;
   seen_.weight = profile::saturating_add(seen_.weight, 1);
   if (!filter_.vcpus.contains(vcpu)) return;
-  const profile::StackId stack = intern(site, 0, kNoRoot);
+  const profile::StackId stack = intern(0, kNoRoot, sites_.intern(site));
   weights_[weights_.row_of(vcpu, stack)].add(1, 1);
   if (keep_order_ == KeepOrder::kYes) timeline_.add(position, vcpu, stack, 1);
 }
@@ -85,7 +72,7 @@ void Collector::add_block(GuestVa pc, uint64_t instructions) {
   while (era > 0 && !images_.place(era, pc)) --era;
   capture::Site site;
   site.pc = pc;
-  weights_[weights_.row_of(VcpuIndex{0}, intern(site, era, kNoRoot))].add(instructions, 1);
+  weights_[weights_.row_of(VcpuIndex{0}, intern(era, kNoRoot, sites_.intern(site)))].add(instructions, 1);
 }
 
 }  // namespace qperf::analysis

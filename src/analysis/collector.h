@@ -2,12 +2,12 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <vector>
 
 #include "analysis/image_set.h"
 #include "analysis/sample_view.h"
+#include "analysis/site_table.h"
+#include "capture/packed_samples.h"
 #include "capture/records.h"
 #include "profile/filter.h"
 #include "profile/sequence_table.h"
@@ -16,21 +16,15 @@
 
 namespace qperf::analysis {
 
-/// A site as it is interned, before any rule is applied to it.
+/// What samples were summed by, before any rule is applied to it.
 struct RawStack {
   uint32_t era = 0;
-  capture::StopReason stop = capture::StopReason::kBottom;
-  std::optional<GuestVa> link;
-  GuestVa pc;
-  uint32_t root = kNoRoot;           // SampleView's
-  std::span<const uint64_t> frames;  // return addresses, leaf first
-
-  /// The inverse of what Collector interns.
-  [[nodiscard]] static RawStack from_words(std::span<const uint64_t> words) noexcept;
+  uint32_t root = kNoRoot;  // SampleView's
+  capture::Site site;
 };
 
-/// Sums samples by (vCPU, era, root, site). A site is interned once a chunk, so that a sample costs a few nanoseconds; memory grows
-/// with distinct sites, and by one chunk.
+/// Sums samples by (vCPU, era, root, site). Sites are interned without being decoded, so that a sample costs some tens of
+/// nanoseconds even where hardly two share one; memory grows with distinct sites, and by one chunk.
 class Collector {
  public:
   enum class KeepOrder : uint8_t { kNo, kYes };
@@ -39,7 +33,7 @@ class Collector {
   Collector(const ImageSet& images, const profile::SampleFilter& filter, KeepOrder keep_order, SampleView* view = nullptr)
       : images_(images), filter_(filter), keep_order_(keep_order), view_(view) {}
 
-  void add(const capture::SampleChunk& chunk);
+  void add(const capture::PackedSamples& chunk);
   /// One sample of weight 1 without a clock.
   void add_plain(VcpuIndex vcpu, const capture::Site& site);
   /// Exact counts: `instructions` were executed in the block at pc.
@@ -48,45 +42,56 @@ class Collector {
   struct Seen {
     uint64_t samples = 0;
     uint64_t weight = 0;
-    uint64_t bad_sites = 0;  // samples whose site their chunk does not have: not counted otherwise
   };
 
   /// Of the whole file, before the filter.
   [[nodiscard]] const Seen& seen() const noexcept { return seen_; }
   /// Selected weights by raw stack.
   [[nodiscard]] const profile::WeightTable& weights() const noexcept { return weights_; }
-  [[nodiscard]] const profile::SequenceTable<uint64_t>& stacks() const noexcept { return stacks_; }
+  /// Number of raw stacks; ids are 0 .. raw_stacks() - 1.
+  [[nodiscard]] size_t raw_stacks() const noexcept { return stacks_.size(); }
+  /// Overwrites `stack`.
+  void read(profile::StackId id, RawStack& stack) const;
   [[nodiscard]] const profile::Timeline& timeline() const noexcept { return timeline_; }
 
  private:
-  struct Slot {
-    uint32_t era = kNoEra;
-    uint32_t root = kNoRoot;
-    profile::StackId stack;
-    size_t row = 0;
-  };
   static constexpr uint32_t kNoEra = 0xffffffff;
 
-  struct LastRow {
+  static constexpr size_t kLastVcpus = 8;
+
+  /// What the last sample at a site was counted under, kept for kLastVcpus vCPUs: most stay in one task and era for long.
+  struct Last {
+    uint32_t era = kNoEra;
+    uint32_t root = kNoRoot;
     VcpuIndex vcpu;
-    bool known = false;
-    size_t row = 0;
+    uint32_t row = 0;
   };
 
-  profile::StackId intern(const capture::Site& site, uint32_t era, uint32_t root);
-  size_t row_of(VcpuIndex vcpu, profile::StackId stack);
+  struct Selected {
+    uint32_t sample;  // index into the chunk's
+    uint32_t root;
+  };
+
+  profile::StackId intern(uint32_t era, uint32_t root, SiteId site);
+  /// Those of the chunk's samples that the filters select.
+  void select(const capture::PackedSamples& chunk);
+  void count(const capture::PackedSamples& chunk, const Selected& selected);
+  Last& last_of(const capture::PackedSamples& chunk, const Selected& selected) {
+    return last_[chunk.vcpu.raw % kLastVcpus][site_ids_[chunk.samples[selected.sample].site].raw];
+  }
 
   const ImageSet& images_;
   const profile::SampleFilter& filter_;
   KeepOrder keep_order_;
   SampleView* view_;
   Seen seen_;
-  profile::SequenceTable<uint64_t> stacks_;
+  SiteTable sites_;
+  profile::SequenceTable<uint32_t> stacks_;  // era, root, site
   profile::WeightTable weights_;
   profile::Timeline timeline_;
-  std::vector<LastRow> last_rows_;  // by stack: most stacks stay on one vCPU for long
-  std::vector<uint64_t> words_;     // reused
-  std::vector<Slot> slots_;         // by site of the chunk at hand
+  std::array<std::vector<Last>, kLastVcpus> last_;  // by the vCPU's number modulo kLastVcpus, and by site
+  std::vector<Selected> selected_;  // of the chunk at hand
+  std::vector<SiteId> site_ids_;    // by the chunk's site index
 };
 
 }  // namespace qperf::analysis

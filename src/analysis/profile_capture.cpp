@@ -94,7 +94,7 @@ Result<void> collect(const CaptureInput& input, Collector& collector) {
       return {};
     };
   } else {
-    handlers.samples = [&](const capture::SampleChunk& chunk) -> Result<void> {
+    handlers.packed_samples = [&](const capture::PackedSamples& chunk) -> Result<void> {
       collector.add(chunk);
       return {};
     };
@@ -108,20 +108,26 @@ struct RuledStacks {
   LookupTable lookups;
   profile::SequenceTable<uint32_t> stacks;  // the root (SampleView's), then LookupIds, leaf first
   std::vector<profile::StackId> by_raw;
+  std::vector<capture::StopReason> stops;     // by raw stack
   std::vector<StackRules::Outcome> outcomes;  // by raw stack
 };
 
 RuledStacks apply_rules(const Collector& collector, const ImageSet& images, const CaptureInput& input) {
   RuledStacks ruled;
   StackRules rules(images, input.legacy ? guest::kDefaultKernelRange : input.summary.header.kernel_range, ruled.lookups);
-  const auto& raw_stacks = collector.stacks();
-  const auto raw_at = [&](size_t id) { return RawStack::from_words(raw_stacks[profile::StackId{static_cast<uint32_t>(id)}]); };
-  for (size_t id = 0; id < raw_stacks.size(); ++id) rules.saw_executed(raw_at(id).era, raw_at(id).pc);
+  const auto count = static_cast<uint32_t>(collector.raw_stacks());
+  RawStack raw;
+  for (uint32_t id = 0; id < count; ++id) {
+    collector.read(profile::StackId{id}, raw);
+    rules.saw_executed(raw.era, raw.site.pc);
+  }
   std::vector<LookupId> stack;
   std::vector<uint32_t> words;
-  for (size_t id = 0; id < raw_stacks.size(); ++id) {
-    ruled.outcomes.push_back(rules.apply(raw_at(id), stack));
-    words.assign(1, raw_at(id).root);
+  for (uint32_t id = 0; id < count; ++id) {
+    collector.read(profile::StackId{id}, raw);
+    ruled.stops.push_back(raw.site.stop);
+    ruled.outcomes.push_back(rules.apply(raw, stack));
+    words.assign(1, raw.root);
     for (const LookupId lookup : stack) words.push_back(lookup.raw);
     ruled.by_raw.push_back(ruled.stacks.intern(words));
   }
@@ -169,7 +175,7 @@ void sum_by_name(const Collector& collector, const RuledStacks& ruled, const std
     if (named_id.raw == kNotUsed) named_id = name_stack(ruled.stacks[ruled_id], named, depth, view, names, frames);
     result.weights[result.weights.row_of(row.vcpu, named_id)].add(row.weight, row.samples);
 
-    const auto stop = static_cast<size_t>(RawStack::from_words(collector.stacks()[row.stack]).stop);
+    const auto stop = static_cast<size_t>(ruled.stops[row.stack.raw]);
     if (stop < tally.walks_by_stop.size()) tally.walks_by_stop[stop] += row.samples;
     const StackRules::Outcome& outcome = ruled.outcomes[row.stack.raw];
     if (outcome.roots_dropped != 0 || stop == static_cast<size_t>(capture::StopReason::kBadReturnAddress))
@@ -233,7 +239,6 @@ Result<CaptureProfile> profile_capture(const CaptureRequest& request, profile::N
   QPERF_RETURN_IF_ERROR(input.legacy ? collect_legacy(input, collector, result) : collect(input, collector));
   result.tally.samples_in_file = collector.seen().samples;
   result.tally.weight_in_file = collector.seen().weight;
-  result.tally.bad_records += collector.seen().bad_sites;
 
   const RuledStacks ruled = apply_rules(collector, images, input);
   QPERF_ASSIGN_OR_RETURN(const auto named, name_lookups(images, ruled.lookups.all(), names.frames));

@@ -45,7 +45,7 @@ struct Tally {
   uint64_t weight_in_file = 0;
   uint64_t samples = 0;
   uint64_t weight = 0;
-  uint64_t bad_records = 0;  // samples without a site, older records of no address
+  uint64_t bad_records = 0;  // older records of no address
   std::array<uint64_t, capture::kStopReasonCount> walks_by_stop{};
   uint64_t walks_with_dropped_roots = 0;  // by the recorder or by the rules
   uint64_t walks_with_restored_caller = 0;

@@ -39,8 +39,8 @@ bool StackRules::can_be_returned_to(uint32_t era, GuestVa address) {
 }
 
 bool StackRules::caller_is_in_link(const RawStack& raw) {
-  if (!raw.link || !kernel_range_.contains(*raw.link)) return false;
-  Facts& known = facts(raw.era, raw.pc);
+  if (!raw.site.link || !kernel_range_.contains(*raw.site.link)) return false;
+  Facts& known = facts(raw.era, raw.site.pc);
   if (!known.place) return false;
   const PlacedAddress place = *known.place;
   const symbols::Image& image = images_[place.image];
@@ -49,25 +49,38 @@ bool StackRules::caller_is_in_link(const RawStack& raw) {
     case symbols::ReturnAddressAt::kSaved: return false;
     case symbols::ReturnAddressAt::kLinkRegister:
       // The frame pointer still is the caller's, so the walk began one function too far up. Equal to frames[0] is recursion.
-      return can_be_returned_to(raw.era, *raw.link);
+      return can_be_returned_to(raw.era, *raw.site.link);
     case symbols::ReturnAddressAt::kUnknown: break;
   }
   // Assembly without CFI. A function that has saved the link and called on finds its own address in it; one that has saved it
   // and called nobody yet finds what the first frame says too. Anything else came from the caller.
-  if (!follows_call(raw.era, *raw.link)) return false;
-  if (!raw.frames.empty() && raw.frames.front() == raw.link->raw) return false;
-  const PlacedAddress caller = *facts(raw.era, *raw.link).place;
+  if (!follows_call(raw.era, *raw.site.link)) return false;
+  if (!raw.site.frames.empty() && raw.site.frames.front() == *raw.site.link) return false;
+  const PlacedAddress caller = *facts(raw.era, *raw.site.link).place;
   if (caller.image != place.image) return true;
   const auto own_start = image.function_start(place.address);
   return own_start && image.function_start(caller.address) != own_start;
+}
+
+bool StackRules::was_interrupted(uint32_t era, GuestVa callee, GuestVa address) {
+  const auto place = facts(era, address).place;
+  if (!place) return false;
+  if (!follows_call(era, address)) return true;
+  const auto in = facts(era, callee).place;
+  if (!in || in->image != place->image) return false;
+  const symbols::Image& image = images_[place->image];
+  const auto target = image.call_target(place->address);
+  if (!target) return false;
+  // The callee's address itself may be a return address at its function's end.
+  const auto inner = image.function_start(in->address - 1);
+  if (!inner || *inner == *target) return false;
+  return image.return_address_at(in->address - 1) == symbols::ReturnAddressAt::kUnknown;
 }
 
 LookupId StackRules::lookup(uint32_t era, GuestVa address, Reached reached) {
   Facts& known = facts(era, address);
   std::optional<LookupId>& id = reached == Reached::kExecuted ? known.as_executed : known.as_returned_to;
   if (id) return *id;
-  // An address that follows no call was interrupted there or put there by entry code: it names itself.
-  if (reached == Reached::kReturnedTo && known.place && !follows_call(era, address)) reached = Reached::kExecuted;
   const Home home = known.place ? Home::kImage : kernel_range_.contains(address) ? Home::kModule : Home::kOutside;
   const PlacedAddress place = known.place.value_or(PlacedAddress{.image = 0, .address = address});
   id = lookups_.intern({.home = home, .reached = reached, .image = place.image, .address = place.address});
@@ -77,16 +90,22 @@ LookupId StackRules::lookup(uint32_t era, GuestVa address, Reached reached) {
 StackRules::Outcome StackRules::apply(const RawStack& raw, std::vector<LookupId>& stack) {
   Outcome outcome;
   stack.clear();
-  stack.push_back(lookup(raw.era, raw.pc, Reached::kExecuted));
+  stack.push_back(lookup(raw.era, raw.site.pc, Reached::kExecuted));
+  GuestVa callee = raw.site.pc + 1;  // as if returned to: what counts is the function
+  const auto push_caller = [&](GuestVa address) {
+    const bool interrupted = was_interrupted(raw.era, callee, address);
+    stack.push_back(lookup(raw.era, address, interrupted ? Reached::kExecuted : Reached::kReturnedTo));
+    callee = address;
+  };
   if (caller_is_in_link(raw)) {
-    stack.push_back(lookup(raw.era, *raw.link, Reached::kReturnedTo));
+    push_caller(*raw.site.link);
     outcome.caller_restored = true;
   }
-  size_t kept = raw.frames.size();
-  if (!capture::is_truncated(raw.stop))  // a truncated walk did not reach its root
-    while (kept > 0 && !can_be_returned_to(raw.era, GuestVa{raw.frames[kept - 1]})) --kept;
-  outcome.roots_dropped = static_cast<uint32_t>(raw.frames.size() - kept);
-  for (const uint64_t frame : raw.frames.first(kept)) stack.push_back(lookup(raw.era, GuestVa{frame}, Reached::kReturnedTo));
+  size_t kept = raw.site.frames.size();
+  if (!capture::is_truncated(raw.site.stop))  // a truncated walk did not reach its root
+    while (kept > 0 && !can_be_returned_to(raw.era, raw.site.frames[kept - 1])) --kept;
+  outcome.roots_dropped = static_cast<uint32_t>(raw.site.frames.size() - kept);
+  for (size_t i = 0; i < kept; ++i) push_caller(raw.site.frames[i]);
   return outcome;
 }
 

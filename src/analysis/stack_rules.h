@@ -14,8 +14,8 @@
 
 namespace qperf::analysis {
 
-/// Turns what the recorder saw into what the stack was: puts back the caller that only the link register knows, and takes away
-/// roots that are no return addresses. Every question about an address is asked once.
+/// Turns what the recorder saw into what the stack was: puts back the caller that only the link register knows, takes away roots
+/// that are no return addresses, and tells those from the places where an exception interrupted. Every question about an address is asked once.
 class StackRules {
  public:
   StackRules(const ImageSet& images, GuestRange kernel_range, LookupTable& lookups)
@@ -46,6 +46,10 @@ class StackRules {
   Facts& facts(uint32_t era, GuestVa address);
   bool follows_call(uint32_t era, GuestVa address);
   bool can_be_returned_to(uint32_t era, GuestVa address);
+  /// Whether a frame's address is where an exception interrupted, not where a call returns to. `callee`: the address one frame
+  /// further in. An address behind no call is recognized by that; one behind a call by a callee that the call does not go to and
+  /// that is assembly without CFI, as exception entries are.
+  bool was_interrupted(uint32_t era, GuestVa callee, GuestVa address);
   bool caller_is_in_link(const RawStack& raw);
   LookupId lookup(uint32_t era, GuestVa address, Reached reached);
 

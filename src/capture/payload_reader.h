@@ -18,6 +18,8 @@ class PayloadReader {
   explicit PayloadReader(std::span<const std::byte> payload) noexcept : at_(payload.data()), end_(at_ + payload.size()) {}
 
   [[nodiscard]] bool ok() const noexcept { return ok_; }
+  /// Where the next field begins.
+  [[nodiscard]] const std::byte* at() const noexcept { return at_; }
   [[nodiscard]] size_t remaining() const noexcept { return static_cast<size_t>(end_ - at_); }
 
   uint8_t u8() noexcept { return static_cast<uint8_t>(fixed(1)); }
@@ -40,6 +42,22 @@ class PayloadReader {
     const uint64_t fourteens = (sevens & 0x007f007f007f007f) | ((sevens & 0x7f007f007f007f00) >> 1);
     const uint64_t twenty_eights = (fourteens & 0x00003fff00003fff) | ((fourteens & 0x3fff00003fff0000) >> 2);
     return (twenty_eights & 0x0fffffff) | ((twenty_eights & 0x0fffffff00000000) >> 4);
+  }
+
+  /// Passes over `count` varints, each checked as varint() would.
+  void skip_varints(size_t count) noexcept {
+    while (count > 0 && ok_) {
+      const uint64_t last_bytes = remaining() < sizeof(uint64_t) ? 0 : ~load_le64() & 0x8080808080808080;
+      // The number of bits, as the top byte of a sum: a processor-neutral build has no instruction for it.
+      const auto whole = static_cast<size_t>(((last_bytes >> 7) * 0x0101010101010101) >> 56);
+      if (whole == 0 || whole > count) {
+        (void)varint();
+        --count;
+        continue;
+      }
+      at_ += sizeof(uint64_t) - static_cast<size_t>(std::countl_zero(last_bytes)) / 8;
+      count -= whole;
+    }
   }
 
   /// A varint of at most 32 bits.

@@ -153,7 +153,7 @@ class Reading {
   }
 
   [[nodiscard]] bool is_wanted(ChunkKind kind) const {
-    if (kind == ChunkKind::kSamples) return handlers_.samples != nullptr;
+    if (kind == ChunkKind::kSamples) return handlers_.samples != nullptr || handlers_.packed_samples != nullptr;
     if (kind == ChunkKind::kEvents) return handlers_.events != nullptr;
     if (kind == ChunkKind::kCounts) return handlers_.counts != nullptr;
     if (kind == ChunkKind::kFingerprints) return handlers_.fingerprints != nullptr;
@@ -161,9 +161,10 @@ class Reading {
   }
 
   Result<void> samples(const ChunkHeader& header, std::span<const std::byte> payload) {
-    const auto chunk = sample_decoder_.decode(payload, VcpuIndex{header.vcpu}, header.record_count);
-    if (!chunk) return pass_over(chunk.error());
-    return handlers_.samples(**chunk);
+    const auto packed = sample_decoder_.decode(payload, VcpuIndex{header.vcpu}, header.record_count);
+    if (!packed) return pass_over(packed.error());
+    if (handlers_.packed_samples) QPERF_RETURN_IF_ERROR(handlers_.packed_samples(*packed));
+    return handlers_.samples ? handlers_.samples(sample_decoder_.unpack(*packed)) : Result<void>();
   }
 
   Result<void> events(const ChunkHeader& header, std::span<const std::byte> payload) {

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "capture/events.h"
+#include "capture/packed_samples.h"
 #include "capture/records.h"
 
 namespace qperf::capture {
@@ -31,6 +32,7 @@ struct Integrity {
 /// Called per chunk, in file order. An unset handler skips its kind without decoding the records.
 struct Handlers {
   std::function<Result<void>(const SampleChunk&)> samples;
+  std::function<Result<void>(const PackedSamples&)> packed_samples;  // the same chunks, for who seldom looks into a site
   std::function<Result<void>(const EventChunk&)> events;
   std::function<Result<void>(std::span<const BlockCount>)> counts;
   std::function<Result<void>(std::span<const Fingerprint>)> fingerprints;

@@ -39,21 +39,38 @@ Result<void> check_samples(const SampleChunk& chunk) {
   return {};
 }
 
+void pack_site(const Site& site, ByteWriter& rest) {
+  rest.varint(site.block_insns);
+  rest.u8(static_cast<uint8_t>(static_cast<uint8_t>(site.stop) | (site.link ? kHasLink : 0)));
+  if (site.link) write_delta(rest, site.pc.raw, site.link->raw);
+  rest.varint(site.frames.size());
+  uint64_t previous_frame = site.pc.raw;
+  for (const GuestVa frame : site.frames) {
+    write_delta(rest, previous_frame, frame.raw);
+    previous_frame = frame.raw;
+  }
+}
+
+void unpack_site(const PackedSite& packed, Site& site) {
+  PayloadReader in(packed.rest);
+  site.pc = packed.pc;
+  site.block_insns = in.varint32();
+  const uint8_t stop = in.u8();
+  site.stop = static_cast<StopReason>(stop & kStopMask);
+  site.link.reset();
+  if ((stop & kHasLink) != 0) site.link = GuestVa{in.delta(site.pc.raw)};
+  site.frames.resize(in.varint());
+  uint64_t previous_frame = site.pc.raw;
+  for (GuestVa& frame : site.frames) frame.raw = previous_frame = in.delta(previous_frame);
+}
+
 void encode_samples(const SampleChunk& chunk, ByteWriter& out) {
   out.varint(chunk.sites.size());
   uint64_t previous_pc = 0;
   for (const Site& site : chunk.sites) {
     write_delta(out, previous_pc, site.pc.raw);
     previous_pc = site.pc.raw;
-    out.varint(site.block_insns);
-    out.u8(static_cast<uint8_t>(static_cast<uint8_t>(site.stop) | (site.link ? kHasLink : 0)));
-    if (site.link) write_delta(out, site.pc.raw, site.link->raw);
-    out.varint(site.frames.size());
-    uint64_t previous_frame = site.pc.raw;
-    for (const GuestVa frame : site.frames) {
-      write_delta(out, previous_frame, frame.raw);
-      previous_frame = frame.raw;
-    }
+    pack_site(site, out);
   }
   Sample previous;
   for (const Sample& sample : chunk.samples) {
@@ -67,14 +84,26 @@ void encode_samples(const SampleChunk& chunk, ByteWriter& out) {
   }
 }
 
-Result<const SampleChunk*> SampleDecoder::decode(std::span<const std::byte> payload, VcpuIndex vcpu, uint32_t sample_count) {
-  chunk_.vcpu = vcpu;
+Result<PackedSamples> SampleDecoder::decode(std::span<const std::byte> payload, VcpuIndex vcpu, uint32_t sample_count) {
   PayloadReader in(payload);
   QPERF_RETURN_IF_ERROR(decode_sites(in));
   QPERF_RETURN_IF_ERROR(decode_samples(in, sample_count));
   if (in.remaining() != 0)
     return Error{ErrorCode::kBadFormat, fmt::format("samples chunk: {} bytes behind the last sample", in.remaining())};
-  return &chunk_;
+  return PackedSamples{.vcpu = vcpu, .sites = packed_sites_, .samples = samples_};
+}
+
+const SampleChunk& SampleDecoder::unpack(const PackedSamples& packed) {
+  resize_sites(packed.sites.size());
+  for (size_t i = 0; i < packed.sites.size(); ++i) {
+    Site& site = chunk_.sites[i];
+    const size_t old_capacity = site.frames.capacity();
+    unpack_site(packed.sites[i], site);
+    frame_capacity_ += site.frames.capacity() - old_capacity;
+  }
+  chunk_.vcpu = packed.vcpu;
+  chunk_.samples.assign(packed.samples.begin(), packed.samples.end());
+  return chunk_;
 }
 
 void SampleDecoder::resize_sites(size_t count) {
@@ -101,30 +130,26 @@ Result<void> SampleDecoder::decode_sites(PayloadReader& in) {
   if (site_count > kMaxSitesPerChunk) return too_many("sites", site_count, kMaxSitesPerChunk);
   if (site_count > in.remaining() / kLeastSiteBytes)
     return damaged("site count", site_count, "more than the chunk has room for");
-  resize_sites(site_count);
+  packed_sites_.resize(site_count);
   size_t frames_left = kMaxFramesPerChunk;
   uint64_t previous_pc = 0;
   for (size_t i = 0; i < site_count; ++i) {
-    Site& site = chunk_.sites[i];
+    PackedSite& site = packed_sites_[i];
     site.pc.raw = previous_pc = in.delta(previous_pc);
-    site.block_insns = in.varint32();
+    const std::byte* const rest = in.at();
+    (void)in.varint32();  // block_insns
     const uint8_t stop = in.u8();
     if ((stop & kStopMask) >= kStopReasonCount) return damaged("site", i, "unknown stop reason");
-    site.stop = static_cast<StopReason>(stop & kStopMask);
-    site.link.reset();
-    if ((stop & kHasLink) != 0) site.link = GuestVa{in.delta(site.pc.raw)};
+    if ((stop & kHasLink) != 0) (void)in.varint();
     const uint64_t frame_count = in.varint();
     if (!in.ok()) return damaged("site", i, "cut short, or a number that does not fit");
     if (frame_count > kMaxFramesPerSample) return too_many("frames of one site", frame_count, kMaxFramesPerSample);
     if (frame_count > in.remaining()) return damaged("site", i, "more frames than the chunk has room for");
     if (frame_count > frames_left) return too_many("frames of all sites", kMaxFramesPerChunk + 1, kMaxFramesPerChunk);
     frames_left -= frame_count;
-    const size_t old_capacity = site.frames.capacity();
-    site.frames.resize(frame_count);
-    frame_capacity_ += site.frames.capacity() - old_capacity;
-    uint64_t previous_frame = site.pc.raw;
-    for (GuestVa& frame : site.frames) frame.raw = previous_frame = in.delta(previous_frame);
+    in.skip_varints(frame_count);
     if (!in.ok()) return damaged("site", i, "cut short inside its frames");
+    site.rest = std::span(rest, in.at());
   }
   return {};
 }
@@ -133,11 +158,11 @@ Result<void> SampleDecoder::decode_samples(PayloadReader& in, uint32_t sample_co
   if (sample_count > kMaxSamplesPerChunk) return too_many("samples", sample_count, kMaxSamplesPerChunk);
   if (sample_count > in.remaining() / kLeastSampleBytes)
     return damaged("sample count", sample_count, "more than the chunk has room for");
-  chunk_.samples.resize(sample_count);
-  const size_t site_count = chunk_.sites.size();
+  samples_.resize(sample_count);
+  const size_t site_count = packed_sites_.size();
   Sample previous;
   for (size_t i = 0; i < sample_count; ++i) {
-    Sample& sample = chunk_.samples[i];
+    Sample& sample = samples_[i];
     sample.site = in.varint32();
     sample.sequence = in.delta(previous.sequence);
     sample.wall_ns = in.delta(previous.wall_ns);

@@ -32,6 +32,25 @@ TEST(SequenceTable, EqualSequencesShareAnIdThroughManyGrowths) {
   }
 }
 
+TEST(SequenceTable, ABatchGetsTheIdsThatOneByOneGives) {
+  std::mt19937_64 random(2);
+  std::vector<std::vector<uint64_t>> sequences(3000);
+  for (auto& words : sequences)
+    for (size_t k = random() % 40; k > 0; --k) words.push_back(random() % 2);
+  SequenceTable<uint64_t> single;
+  SequenceTable<uint64_t> batched;
+  for (size_t begin = 0; begin < sequences.size();) {
+    const size_t size = std::min(1 + random() % batched.kBatch, sequences.size() - begin);
+    std::vector<std::span<const uint64_t>> batch(sequences.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                 sequences.begin() + static_cast<std::ptrdiff_t>(begin + size));
+    std::vector<StackId> ids(size);
+    batched.intern_batch(batch, ids);
+    for (size_t i = 0; i < size; ++i) ASSERT_EQ(ids[i], single.intern(batch[i]));
+    begin += size;
+  }
+  EXPECT_EQ(batched.size(), single.size());
+}
+
 TEST(SequenceTable, TheEmptySequenceAndPrefixesDiffer) {
   SequenceTable<uint32_t> table;
   const StackId empty = table.intern({});

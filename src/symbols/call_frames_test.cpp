@@ -39,6 +39,20 @@ TEST_F(CallFramesTest, OnlyAfterACallCanAReturnAddressStand) {
   }
 }
 
+TEST_F(CallFramesTest, ADirectCallTellsWhereItGoes) {
+  for (const auto& info : guest::all_targets()) {
+    SCOPED_TRACE(info.name);
+    const Image image = open("calls-" + std::string(info.name) + ".elf");
+    EXPECT_EQ(image.call_target(address(image, "call_0")), address(image, "calls"));
+    EXPECT_EQ(image.call_target(address(image, "call_1")), std::nullopt) << "through a register";
+    EXPECT_EQ(image.call_target(address(image, "other_0")), std::nullopt) << "a jump";
+    // What assembler and linker make of a call forwards, backwards and far away.
+    EXPECT_EQ(image.call_target(address(image, "after_forward")), address(image, "bare"));
+    EXPECT_EQ(image.call_target(address(image, "after_backward")), address(image, "calls"));
+    EXPECT_EQ(image.call_target(address(image, "after_far")), address(image, "direct") + 0x6000000);
+  }
+}
+
 TEST_F(CallFramesTest, ReturnAddressByDebugFrameAndByEhFrame) {
   for (const auto& info : guest::all_targets()) {
     if (!knows_frames_of(info.target)) continue;

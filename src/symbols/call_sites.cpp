@@ -11,6 +11,13 @@ uint32_t last_u32(std::span<const std::byte> bytes) noexcept {
   return value;
 }
 
+/// The lowest `bits` of a word as a signed number.
+int64_t sign_extended(uint64_t word, unsigned bits) noexcept {
+  const uint64_t sign = uint64_t{1} << (bits - 1);
+  const uint64_t value = word & ((sign << 1) - 1);
+  return static_cast<int64_t>((value ^ sign) - sign);
+}
+
 bool is_riscv_call(std::span<const std::byte> before) noexcept {
   constexpr uint32_t kRa = 1;
   if (before.size() >= 4) {
@@ -74,6 +81,45 @@ bool is_x86_call(std::span<const std::byte> before) noexcept {
   return false;
 }
 
+std::optional<GuestVa> riscv_target(std::span<const std::byte> before, GuestVa address) noexcept {
+  if (before.size() < 4) return std::nullopt;
+  const uint32_t word = last_u32(before);
+  const bool to_ra = ((word >> 7) & 31) == 1;
+  if ((word & 0x7f) == 0x6f && to_ra) {  // jal ra
+    const uint64_t offset = ((word >> 31) & 1) << 20 | ((word >> 12) & 0xff) << 12 | ((word >> 20) & 1) << 11 | ((word >> 21) & 0x3ff) << 1;
+    return address - 4 + sign_extended(offset, 21);
+  }
+  if ((word & 0x707f) != 0x67 || !to_ra || before.size() < 8) return std::nullopt;
+  const uint32_t first = last_u32(before.first(before.size() - 4));
+  const bool pair = (first & 0x7f) == 0x17 && ((first >> 7) & 31) == ((word >> 15) & 31);  // auipc r; jalr ra, offset(r)
+  if (!pair) return std::nullopt;
+  return address - 8 + sign_extended(first & 0xfffff000, 32) + sign_extended(word >> 20, 12);
+}
+
+std::optional<GuestVa> loongarch_target(std::span<const std::byte> before, GuestVa address) noexcept {
+  if (before.size() < 4) return std::nullopt;
+  const uint32_t word = last_u32(before);
+  if (word >> 26 == 0x15)  // bl
+    return address - 4 + sign_extended(((word & 0x3ff) << 16 | ((word >> 10) & 0xffff)), 26) * 4;
+  if (word >> 26 != 0x13 || (word & 31) != 1 || before.size() < 8) return std::nullopt;
+  const uint32_t first = last_u32(before.first(before.size() - 4));
+  const bool pair = first >> 25 == 0x0f && (first & 31) == ((word >> 5) & 31);  // pcaddu18i r, high; jirl ra, r, low
+  if (!pair) return std::nullopt;
+  return address - 8 + sign_extended(first >> 5, 20) * (1 << 18) + sign_extended(word >> 10, 16) * 4;
+}
+
+std::optional<GuestVa> aarch64_target(std::span<const std::byte> before, GuestVa address) noexcept {
+  if (before.size() < 4) return std::nullopt;
+  const uint32_t word = last_u32(before);
+  if ((word & 0xfc000000) != 0x94000000) return std::nullopt;  // bl
+  return address - 4 + sign_extended(word, 26) * 4;
+}
+
+std::optional<GuestVa> x86_target(std::span<const std::byte> before, GuestVa address) noexcept {
+  if (before.size() < 5 || before[before.size() - 5] != std::byte{0xe8}) return std::nullopt;
+  return address + sign_extended(last_u32(before), 32);
+}
+
 }  // namespace
 
 bool ends_with_call(guest::Target target, std::span<const std::byte> before) noexcept {
@@ -84,6 +130,16 @@ bool ends_with_call(guest::Target target, std::span<const std::byte> before) noe
     case guest::Target::kX86_64: return is_x86_call(before);
   }
   return false;
+}
+
+std::optional<GuestVa> direct_call_target(guest::Target target, std::span<const std::byte> before, GuestVa address) noexcept {
+  switch (target) {
+    case guest::Target::kRiscv64: return riscv_target(before, address);
+    case guest::Target::kLoongarch64: return loongarch_target(before, address);
+    case guest::Target::kAarch64: return aarch64_target(before, address);
+    case guest::Target::kX86_64: return x86_target(before, address);
+  }
+  return std::nullopt;
 }
 
 }  // namespace qperf::symbols

@@ -128,14 +128,26 @@ std::optional<GuestVa> Image::function_start(GuestVa address) const {
 
 std::optional<GuestVa> Image::symbol_address(std::string_view name) const { return state_->symbols.address_of(name); }
 
+std::span<const std::byte> Image::text_before(GuestVa address) const noexcept {
+  for (size_t count = kMaxCallBytes; count >= 2; --count) {
+    const auto before = bytes_at(address - static_cast<int64_t>(count), count);
+    if (before.size() == count) return before;
+  }
+  return {};
+}
+
 bool Image::follows_call(GuestVa address) const noexcept {
   const auto target = state_->elf.target();
   if (!target || address.raw == 0 || !is_text(address - 1)) return false;
-  for (size_t count = kMaxCallBytes; count >= 2; --count) {
-    const auto before = bytes_at(address - static_cast<int64_t>(count), count);
-    if (before.size() == count) return ends_with_call(*target, before);
-  }
-  return true;  // the file does not hold the bytes: nothing speaks against it
+  const auto before = text_before(address);
+  // Where the file does not hold the bytes nothing speaks against it.
+  return before.empty() || ends_with_call(*target, before);
+}
+
+std::optional<GuestVa> Image::call_target(GuestVa address) const noexcept {
+  const auto target = state_->elf.target();
+  if (!target || address.raw == 0 || !is_text(address - 1)) return std::nullopt;
+  return direct_call_target(*target, text_before(address), address);
 }
 
 ReturnAddressAt Image::return_address_at(GuestVa pc) const {

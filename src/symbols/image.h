@@ -70,6 +70,9 @@ class Image {
   /// True if the instruction that ends at `address` is a call, so that `address` can be a return address.
   [[nodiscard]] bool follows_call(GuestVa address) const noexcept;
 
+  /// Where the call whose return address is `address` goes; nullopt: no call, or one through a register or memory.
+  [[nodiscard]] std::optional<GuestVa> call_target(GuestVa address) const noexcept;
+
   /// Where the return address of the function at `pc` is, by CFI (.debug_frame, .eh_frame), else by looking whether pc is the
   /// function's first address. kUnknown where neither tells.
   [[nodiscard]] ReturnAddressAt return_address_at(GuestVa pc) const;
@@ -80,6 +83,8 @@ class Image {
 
  private:
   struct State;
+  /// The longest piece of text, up to kMaxCallBytes, that ends where `address` begins.
+  [[nodiscard]] std::span<const std::byte> text_before(GuestVa address) const noexcept;
   explicit Image(std::unique_ptr<State> state) noexcept;
   std::unique_ptr<State> state_;
 };

@@ -41,13 +41,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       SampleDecoder decoder;
       const auto half = payload.size() / 2;
       (void)decoder.decode(payload.first(half), qperf::VcpuIndex{1}, *records / 2).ok();
-      const auto chunk = decoder.decode(payload, qperf::VcpuIndex{0}, *records);
-      if (!chunk) break;
-      require(check_samples(**chunk).ok());
-      require_round_trip(**chunk, encode_samples, [&](std::span<const std::byte> bytes) -> qperf::Result<SampleChunk> {
+      const auto packed = decoder.decode(payload, qperf::VcpuIndex{0}, *records);
+      if (!packed) break;
+      const SampleChunk& chunk = decoder.unpack(*packed);
+      require(check_samples(chunk).ok());
+      require_round_trip(chunk, encode_samples, [&](std::span<const std::byte> bytes) -> qperf::Result<SampleChunk> {
         SampleDecoder fresh;
-        QPERF_ASSIGN_OR_RETURN(const SampleChunk* again, fresh.decode(bytes, qperf::VcpuIndex{0}, *records));
-        return *again;
+        QPERF_ASSIGN_OR_RETURN(const PackedSamples again, fresh.decode(bytes, qperf::VcpuIndex{0}, *records));
+        return fresh.unpack(again);
       });
       break;
     }

@@ -241,6 +241,27 @@ Recording wall(const Kernel& kernel) {
   return recording;
 }
 
+/// The same address behind a call, once as where an exception interrupted and once as where that call returns to.
+void save_interrupted(const std::string& folder, const Kernel& kernel) {
+  Recording recording = base(kernel);
+  add_fingerprints(recording, kernel, 0, 0);
+  const GuestVa in_start = kernel.after_call("start_kernel");
+  const GuestVa behind_call = kernel.start_of("interrupted");
+  add_chunk(recording, 0, 100000000,
+            {{.pc = kernel.start_of("leaf") + 8,
+              .block_insns = 4,
+              .stop = StopReason::kBottom,
+              .link = std::nullopt,
+              .frames = {kernel.after_call("trap_entry"), behind_call, in_start}},
+             {.pc = kernel.start_of("asm_copy") + 2,
+              .block_insns = 2,
+              .stop = StopReason::kBottom,
+              .link = std::nullopt,
+              .frames = {behind_call, in_start}}},
+            {3, 2});
+  save(folder + "interrupted.bin", encode(recording));
+}
+
 void save_exact(const std::string& folder, const Kernel& kernel) {
   Recording recording = base(kernel);
   recording.header.mode = guest::Mode::kExact;
@@ -394,6 +415,7 @@ void save_legacy(const std::string& folder, const Kernel& kernel) {
 void run(const std::string& folder) {
   const Kernel kernel(folder + "kernel.elf");
   save_exact(folder, kernel);
+  save_interrupted(folder, kernel);
   save_slid(folder, kernel);
   save_icount(folder, kernel);
   save_compared(folder, kernel);

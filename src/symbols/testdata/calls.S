@@ -201,6 +201,52 @@ link_1:
     .size framed, . - framed
 
     // No call frame information from here on.
+    .globl direct
+    .type direct, @function
+    .globl far_away
+    .set far_away, direct + 0x6000000
+direct:
+#if defined(__riscv)
+    .option push
+    .option norelax
+    call bare
+    .globl after_forward
+after_forward:
+    call calls
+    .globl after_backward
+after_backward:
+    call far_away
+    .option pop
+#elif defined(__loongarch__)
+    call36 bare
+    .globl after_forward
+after_forward:
+    call36 calls
+    .globl after_backward
+after_backward:
+    bl far_away
+#elif defined(__aarch64__)
+    bl bare
+    .globl after_forward
+after_forward:
+    bl calls
+    .globl after_backward
+after_backward:
+    bl far_away
+#else
+    call bare
+    .globl after_forward
+after_forward:
+    call calls
+    .globl after_backward
+after_backward:
+    call far_away
+#endif
+    .globl after_far
+after_far:
+    nop
+    .size direct, . - direct
+
     .globl bare
     .type bare, @function
 bare:

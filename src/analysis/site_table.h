@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "capture/packed_samples.h"
+#include "capture/records.h"
+#include "profile/sequence_table.h"
+
+namespace qperf::analysis {
+
+/// A distinct site of a capture; dense from 0 in order of first sight.
+struct SiteId {
+  uint32_t raw = 0;
+  friend constexpr auto operator<=>(SiteId, SiteId) = default;
+};
+
+/// Distinct sites, kept as the capture has them: a site that was seen before costs a hash and a comparison of some ten bytes,
+/// and only who looks into one decodes it. Grows with distinct sites.
+class SiteTable {
+ public:
+  /// Fills `ids`: ids[i] is that of sites[i].
+  void intern(std::span<const capture::PackedSite> sites, std::vector<SiteId>& ids);
+  SiteId intern(const capture::Site& site);
+
+  /// Overwrites `site`.
+  void read(SiteId id, capture::Site& site) const;
+
+  [[nodiscard]] size_t size() const noexcept { return packed_.size(); }
+
+ private:
+  using Packed = profile::SequenceTable<std::byte>;  // the pc's eight bytes, then PackedSite::rest
+
+  Packed packed_;
+  std::vector<std::byte> bytes_;  // reused
+};
+
+}  // namespace qperf::analysis
