@@ -60,6 +60,7 @@ static void enqueue(struct task* task, struct cpu* target, enum enqueue_reason r
   struct run_queue* queue = &target->run_queue;
   task->state = TASK_READY;
   task->queue_next = NULL;
+  task->queued_for = reason;
   if (queue->tail) queue->tail->queue_next = task;
   if (!queue->tail) queue->head = task;
   queue->tail = task;
@@ -82,6 +83,11 @@ static struct task* dequeue(struct cpu* cpu) {
 static void account_switch_in(struct task* task, u64 now_ns) {
   task->in_ns = now_ns;
   task->switches++;
+  const u64 ready_ns = task->waiting && task->wake_ns > task->out_ns ? task->wake_ns : task->out_ns;
+  // An idle task is in no queue.
+  if (task->queued_for != ENQUEUE_NONE)
+    record_queue(&(struct queue_record){.task_id = task->id, .reason = task->queued_for, .runnable_ns = now_ns - ready_ns});
+  task->queued_for = ENQUEUE_NONE;
   if (!task->waiting) {
     task->runnable_ns += now_ns - task->out_ns;
     return;
@@ -90,7 +96,7 @@ static void account_switch_in(struct task* task, u64 now_ns) {
   struct wait_record record = {.task_id = task->id, .sequence = task->block_sequence, .reason = task->wait_reason};
   record.early = task->wake_ns < task->out_ns;
   record.blocked_ns = record.early ? 0 : task->wake_ns - task->out_ns;
-  record.runnable_ns = now_ns - (record.early ? task->out_ns : task->wake_ns);
+  record.runnable_ns = now_ns - ready_ns;
   task->blocked_ns += record.blocked_ns;
   task->runnable_ns += record.runnable_ns;
   record_wait(&record);

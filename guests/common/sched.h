@@ -61,6 +61,8 @@ struct task {
   u64 block_sequence;
   enum wait_reason wait_reason;
   bool waiting;
+  // The last enqueue's; ENQUEUE_NONE since the last switch in.
+  enum enqueue_reason queued_for;
   // The clock at the last switch in, at the last switch out, and at the last wake.
   u64 in_ns;
   u64 out_ns;

@@ -1,11 +1,15 @@
 #include "sched_record.h"
 
 #define MAX_WAIT_RECORDS 8192
+#define MAX_QUEUE_RECORDS 8192
 #define MAX_TASK_RECORDS 512
 
 static struct wait_record waits[MAX_WAIT_RECORDS];
 static u64 wait_count;
 static u64 waits_dropped;
+static struct queue_record queued[MAX_QUEUE_RECORDS];
+static u64 queued_count;
+static u64 queued_dropped;
 static struct task_record records[MAX_TASK_RECORDS];
 static u64 record_count;
 static u64 records_dropped;
@@ -16,6 +20,14 @@ void record_wait(const struct wait_record* record) {
     return;
   }
   waits[wait_count++] = *record;
+}
+
+void record_queue(const struct queue_record* record) {
+  if (queued_count == MAX_QUEUE_RECORDS) {
+    queued_dropped++;
+    return;
+  }
+  queued[queued_count++] = *record;
 }
 
 void record_task(const struct task* task) {
@@ -43,6 +55,14 @@ void print_wait_records(void) {
           wait->sequence, wait->reason, wait->blocked_ns, wait->runnable_ns, wait->early, wait->kept_cpu);
   }
   print("QG waits count=%lu dropped=%lu\n", wait_count, waits_dropped);
+}
+
+void print_queue_records(void) {
+  for (u64 i = 0; i < queued_count; i++) {
+    const struct queue_record* record = &queued[i];
+    print("QG queued task=%lu reason=%u runnable_ns=%lu\n", record->task_id, record->reason, record->runnable_ns);
+  }
+  print("QG queueds count=%lu dropped=%lu\n", queued_count, queued_dropped);
 }
 
 void print_task_records(void) {

@@ -18,6 +18,14 @@ struct wait_record {
   bool kept_cpu;
 };
 
+// One time in a run queue: from the switch-out, the wake or the creation to the switch in.
+struct queue_record {
+  u64 task_id;
+  // Of the last enqueue.
+  enum enqueue_reason reason;
+  u64 runnable_ns;
+};
+
 // A task's whole life, or its life so far.
 struct task_record {
   u64 id;
@@ -34,9 +42,11 @@ struct task_record {
 
 // For the scheduler, with its lock held.
 void record_wait(const struct wait_record* record);
+void record_queue(const struct queue_record* record);
 void record_task(const struct task* task);
 
 // Records the tasks that have not exited; their times end now, a wait or a queueing under way is not in them.
 void record_living_tasks(void);
 void print_wait_records(void);
+void print_queue_records(void);
 void print_task_records(void);

@@ -16,6 +16,7 @@ enum trace_kind {
 enum wait_reason { WAIT_QUEUE = 1, WAIT_SLEEP = 4, WAIT_MUTEX = 5, WAIT_DISK_READ = 10, WAIT_DISK_WRITE = 11 };
 enum wake_source { WAKE_BY_TASK = 1, WAKE_BY_TIMER = 2, WAKE_BY_DEVICE = 5 };
 enum enqueue_reason {
+  ENQUEUE_NONE = 0,
   ENQUEUE_SPAWN = 1,
   ENQUEUE_WAKE = 2,
   ENQUEUE_PREEMPT = 3,

@@ -5,6 +5,7 @@
 // At least twenty waits of at least 20 ms for each reason.
 #define LONG_WAITS 24
 #define LONG_WAIT_MS 25
+#define LONG_NS (20 * NS_PER_MS)
 // Longer than that by what a contender needs to come back to the mutex.
 #define HOLD_MS 30
 #define SLEEP_PHASES 3
@@ -14,7 +15,7 @@
 #define EARLY_WAKES 24
 #define SELF_WAKES 6
 #define SHORT_TASKS 12
-#define MAX_PHASES 128
+#define MAX_PHASES 1024
 
 struct phase_truth {
   const char* name;
@@ -67,10 +68,12 @@ static void sleep_part(void) {
 }
 
 static struct mutex contended;
+// Contenders that have not yet waited long often enough: how many rounds that takes depends on how busy the host is.
+static u64 contending;
 
 static void holder_task(void* argument) {
   (void)argument;
-  for (u64 i = 0; i < LONG_WAITS; i++) {
+  while (__atomic_load_n(&contending, __ATOMIC_ACQUIRE)) {
     mutex_lock(&contended);
     const u64 phase = open_phase("hold");
     task_sleep_ms(HOLD_MS);
@@ -83,17 +86,22 @@ static void holder_task(void* argument) {
 
 static void contender_task(void* argument) {
   (void)argument;
-  for (u64 i = 0; i < LONG_WAITS; i++) {
+  const struct task* task = task_current();
+  for (u64 long_waits = 0; long_waits < LONG_WAITS;) {
+    const u64 before_ns = task->blocked_ns;
     mutex_lock(&contended);
+    if (task->blocked_ns - before_ns >= LONG_NS) long_waits++;
     burn(NS_PER_MS / 2);
     mutex_unlock(&contended);
     task_sleep_ms(3);
   }
+  __atomic_sub_fetch(&contending, 1, __ATOMIC_RELEASE);
 }
 
 static void mutex_part(void) {
   struct task_group group = {0};
   const u64 phase = open_phase("mutex");
+  contending = 2;
   start(&group, "holder", 0, holder_task, NULL);
   start(&group, "contender_a", 1, contender_task, NULL);
   start(&group, "contender_b", 2, contender_task, NULL);
@@ -328,6 +336,7 @@ static void run_sched(void) {
   record_living_tasks();
   print_phases();
   print_wait_records();
+  print_queue_records();
   print_task_records();
 }
 

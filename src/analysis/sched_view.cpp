@@ -90,6 +90,8 @@ Result<void> SchedView::survey(const CaptureInput& input) {
   };
   QPERF_RETURN_IF_ERROR(capture::read_capture(input.path, handlers));
   survey_->finish(input.summary.header.vcpus);
+  count_drops(input);
+  vcpus_share_a_thread_ = !input.summary.header.idle_known && input.summary.header.max_vcpus > 1;
   if (!survey_->has_events() && needs_events(request_))
     return Error{ErrorCode::kUsage, fmt::format("{}: has no trace events, which --group-by-task, --phase, --task, --off-cpu-output and "
                                                 "--sched-output need: record with trace=ADDRESS of the guest's trace marker",
@@ -101,6 +103,18 @@ Result<void> SchedView::survey(const CaptureInput& input) {
   if (!in_insns) everywhere = everywhere.intersect({request_.from.value_or(0), request_.until.value_or(UINT64_MAX)});
   window_ = survey_->window(everywhere);
   return {};
+}
+
+/// The recorder's own totals, which also know of losses whose place a damaged file no longer tells; else what the places add up to.
+void SchedView::count_drops(const CaptureInput& input) {
+  drops_by_vcpu_ = survey_->drops_by_vcpu();
+  if (!input.summary.last_ledger) return;
+  for (const auto& vcpu : input.summary.last_ledger->vcpus) {
+    not_written_ += total(vcpu.events_dropped_writer);
+    if (total(vcpu.events_dropped_queue_full) > total(drops_by_vcpu_[vcpu.vcpu]))
+      drops_by_vcpu_[vcpu.vcpu] = vcpu.events_dropped_queue_full;
+  }
+  std::erase_if(drops_by_vcpu_, [](const auto& entry) { return total(entry.second) == 0; });
 }
 
 Result<void> SchedView::replay(const CaptureInput& input) {
@@ -174,8 +188,14 @@ SampleLabels SchedView::labels_of(uint32_t root) const {
 std::vector<std::string> SchedView::report_lines() const {
   std::vector<std::string> lines;
   lines.push_back(fmt::format("trace events: {} ({})", total(survey_->counts()), by_kind(survey_->counts())));
-  std::string drops = fmt::format("event drops: {}", total(survey_->drops()));
-  for (const auto& [vcpu, counts] : survey_->drops_by_vcpu()) drops += fmt::format("; vcpu {}: {}", vcpu.raw, by_kind(counts));
+  uint64_t dropped = 0;
+  std::string where;
+  for (const auto& [vcpu, counts] : drops_by_vcpu_) {
+    dropped += total(counts);
+    where += fmt::format("; vcpu {}: {}", vcpu.raw, by_kind(counts));
+  }
+  std::string drops = fmt::format("event drops: {}{}", dropped, where);
+  if (not_written_ != 0) drops += fmt::format("; not written {}", not_written_);
   lines.push_back(drops);
   if (replay_) lines.push_back(fmt::format("tasks: {}", replay_->tasks().size()));
   size_t listed = 0;
@@ -192,6 +212,11 @@ std::vector<std::string> SchedView::report_lines() const {
 
 Messages SchedView::weaknesses() const {
   Messages messages;
+  if (vcpus_share_a_thread_)
+    messages.push_back({Severity::kWarning,
+                        "the vCPUs shared one thread (icount or thread=single) and cannot be told apart: all events and samples are under "
+                        "vCPU 0, so tasks seem to switch from one another and much of their time is uncertain; record with one vCPU, or "
+                        "with -accel tcg,thread=multi"});
   if (!survey_->losses().empty())
     messages.push_back({Severity::kWarning,
                         fmt::format("{} trace events were dropped{}: where they could have ended or cut a wait it is under [uncertain], so "

@@ -3,6 +3,7 @@
 #include <tsl/robin_map.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <regex>
@@ -69,6 +70,7 @@ class SchedView final : public SampleView {
 
  private:
   Result<void> survey(const CaptureInput& input);
+  void count_drops(const CaptureInput& input);
   Result<void> replay(const CaptureInput& input);
   uint32_t labelled_root(sched::LabelId task, WallNs wall_ns);
 
@@ -80,6 +82,9 @@ class SchedView final : public SampleView {
 
   SchedRequest request_;
   std::unique_ptr<sched::Survey> survey_;
+  std::map<VcpuIndex, capture::EventCounts> drops_by_vcpu_;
+  uint64_t not_written_ = 0;
+  bool vcpus_share_a_thread_ = false;
   sched::SpanSet selected_;  // by phase; all of time without one
   sched::Window window_;
   std::unique_ptr<sched::Replay> replay_;

@@ -42,16 +42,17 @@ uint8_t arguments_used(const Event& event) noexcept {
   return static_cast<uint8_t>(used);
 }
 
-Result<void> check_order(const EventChunk& chunk) {
-  for (size_t i = 0; i < chunk.events.size(); ++i) {
-    const Event& event = chunk.events[i];
-    if (event.stack != kNoEventStack && event.stack >= chunk.stacks.size())
-      return damaged("event", i, "its stack is not in the chunk");
-    if (event.type != EventType::kMarker && (event.kind != 0 || arguments_used(event) != 0))
-      return damaged("event", i, "a vCPU event with a marker's values");
-    if (i > 0 && event.sequence <= chunk.events[i - 1].sequence)
-      return damaged("event", i, "its sequence number does not ascend");
-  }
+/// What is wrong with an event by itself or behind the one before; nullptr: nothing. No Result: it is asked for each event.
+const char* event_fault(const EventChunk& chunk, size_t i) noexcept {
+  const Event& event = chunk.events[i];
+  if (event.stack != kNoEventStack && event.stack >= chunk.stacks.size()) return "its stack is not in the chunk";
+  if (event.type != EventType::kMarker && (event.kind != 0 || arguments_used(event) != 0))
+    return "a vCPU event with a marker's values";
+  if (i > 0 && event.sequence <= chunk.events[i - 1].sequence) return "its sequence number does not ascend";
+  return nullptr;
+}
+
+Result<void> check_losses(const EventChunk& chunk) {
   size_t event = 0;
   for (size_t i = 0; i < chunk.losses.size(); ++i) {
     const EventLoss& loss = chunk.losses[i];
@@ -93,7 +94,9 @@ Result<void> check_events(const EventChunk& chunk) {
     if (chunk.stacks[i].size() > kMaxFramesPerSample)
       return too_many("frames of one stack", chunk.stacks[i].size(), kMaxFramesPerSample);
   }
-  return check_order(chunk);
+  for (size_t i = 0; i < chunk.events.size(); ++i)
+    if (const char* fault = event_fault(chunk, i)) return damaged("event", i, fault);
+  return check_losses(chunk);
 }
 
 void encode_events(const EventChunk& chunk, ByteWriter& out) {
@@ -198,7 +201,7 @@ Result<const EventChunk*> EventDecoder::decode(std::span<const std::byte> payloa
   QPERF_RETURN_IF_ERROR(decode_losses(in));
   if (in.remaining() != 0)
     return Error{ErrorCode::kBadFormat, fmt::format("events chunk: {} bytes behind the last loss", in.remaining())};
-  QPERF_RETURN_IF_ERROR(check_order(chunk_));
+  QPERF_RETURN_IF_ERROR(check_losses(chunk_));
   return &chunk_;
 }
 
@@ -232,24 +235,26 @@ Result<void> EventDecoder::decode_events(PayloadReader& in, uint32_t event_count
   if (event_count > kMaxEventsPerChunk) return too_many("events", event_count, kMaxEventsPerChunk);
   if (event_count > in.remaining() / kLeastEventBytes)
     return damaged("event count", event_count, "more than the chunk has room for");
-  chunk_.events.resize(event_count);
-  Event previous;
+  chunk_.events.clear();
+  chunk_.events.reserve(event_count);
+  uint64_t sequence = 0;
+  WallNs wall_ns = 0;
+  Insns insns = 0;
   for (size_t i = 0; i < event_count; ++i) {
-    Event& event = chunk_.events[i];
+    Event& event = chunk_.events.emplace_back();
     const uint8_t head = in.u8();
     const size_t used = (head >> kArgumentShift) & kArgumentMask;
     if ((head & kTypeMask) >= kEventTypeCount || (head & kReservedBits) != 0 || used > guest::kTraceArguments)
       return damaged("event", i, "its first byte has bits that mean nothing");
     event.type = static_cast<EventType>(head & kTypeMask);
-    event.sequence = in.delta(previous.sequence);
-    event.wall_ns = in.delta(previous.wall_ns);
-    event.insns = in.delta(previous.insns);
+    event.sequence = sequence = in.delta(sequence);
+    event.wall_ns = wall_ns = in.delta(wall_ns);
+    event.insns = insns = in.delta(insns);
     event.stack = (head & kHasStack) != 0 ? in.varint32() : kNoEventStack;
     event.kind = event.type == EventType::kMarker ? in.varint() : 0;
-    event.args = {};
     for (size_t j = 0; j < used; ++j) event.args[j] = in.varint();
     if (!in.ok()) return damaged("event", i, "cut short, or a number that does not fit");
-    previous = event;
+    if (const char* fault = event_fault(chunk_, i)) return damaged("event", i, fault);
   }
   return {};
 }

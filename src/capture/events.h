@@ -82,6 +82,8 @@ struct EventChunk {
   std::vector<std::vector<GuestVa>> stacks;  // return address first, then the chain: leaf first, 1..kMaxFramesPerSample
   std::vector<Event> events;
   std::vector<EventLoss> losses;
+
+  friend bool operator==(const EventChunk&, const EventChunk&) = default;
 };
 
 /// Refuses what a reader would, but for the number of records: split_events() sees to that.

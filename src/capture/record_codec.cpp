@@ -27,7 +27,13 @@ constexpr std::array<uint64_t VcpuLedger::*, 6> kVcpuCounters = {
     &VcpuLedger::kernel_insns,       &VcpuLedger::samples_taken,  &VcpuLedger::samples_stored,
     &VcpuLedger::dropped_queue_full, &VcpuLedger::dropped_writer, &VcpuLedger::weight_stored,
 };
-constexpr size_t kVcpuCounterCount = kTickCounters.size() + kVcpuCounters.size() + kStopReasonCount;
+constexpr std::array<EventCounts VcpuLedger::*, 3> kEventCounters = {
+    &VcpuLedger::events_stored,
+    &VcpuLedger::events_dropped_queue_full,
+    &VcpuLedger::events_dropped_writer,
+};
+constexpr size_t kVcpuCounterCount = kTickCounters.size() + kVcpuCounters.size() + kStopReasonCount + 1 +
+                                     kEventCounters.size() * kEventClassCount;
 static_assert(kVcpuCounterCount <= kMaxLedgerCounters);
 
 /// The vCPU's counter at `index` of the stored order; nullptr for one of a newer version. Const follows `Vcpu`.
@@ -37,7 +43,12 @@ auto vcpu_counter(Vcpu& vcpu, size_t index) noexcept -> decltype(&vcpu.kernel_in
   index -= kTickCounters.size();
   if (index < kVcpuCounters.size()) return &(vcpu.*kVcpuCounters[index]);
   index -= kVcpuCounters.size();
-  return index < kStopReasonCount ? &vcpu.walks_by_stop[index] : nullptr;
+  if (index < kStopReasonCount) return &vcpu.walks_by_stop[index];
+  index -= kStopReasonCount;
+  if (index == 0) return &vcpu.events_taken;
+  index -= 1;
+  if (index >= kEventCounters.size() * kEventClassCount) return nullptr;
+  return &(vcpu.*kEventCounters[index / kEventClassCount])[index % kEventClassCount];
 }
 
 Error too_many(const char* chunk, uint64_t found, size_t limit) {

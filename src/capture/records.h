@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/types.h"
+#include "capture/events.h"
 #include "guest/target.h"
 
 /// The capture's contents as data: what the recorder hands to the encoder and what the decoder gives back.
@@ -110,6 +111,12 @@ struct VcpuLedger {
   uint64_t dropped_writer = 0;  // taken from the queue but not written: disk full or failing
   uint64_t weight_stored = 0;
   std::array<uint64_t, kStopReasonCount> walks_by_stop{};  // of stored samples
+  // In the trailer taken = the sum of the other three over all classes; before, some may still be on their way. All 0 in
+  // captures of recorders that did not count them.
+  uint64_t events_taken = 0;
+  EventCounts events_stored{};
+  EventCounts events_dropped_queue_full{};
+  EventCounts events_dropped_writer{};
 
   friend bool operator==(const VcpuLedger&, const VcpuLedger&) = default;
 };

@@ -65,6 +65,9 @@ Ledger random_ledger(Random& random) {
     vcpu.dropped_writer = random.number();
     vcpu.weight_stored = random.number();
     for (auto& count : vcpu.walks_by_stop) count = random.number();
+    vcpu.events_taken = random.number();
+    for (auto* counts : {&vcpu.events_stored, &vcpu.events_dropped_queue_full, &vcpu.events_dropped_writer})
+      for (uint64_t& count : *counts) count = random.number();
     ledger.vcpus.push_back(vcpu);
   }
   return ledger;

@@ -95,6 +95,7 @@ inline std::vector<std::byte> example_capture() {
   header.freq_hz = 99;
   header.vcpus = 1;
   header.qperf_version = "0.1.0";
+  header.trace_address = GuestVa{0xffffffff80400000};
 
   SampleChunk chunk;
   chunk.vcpu = VcpuIndex{0};
@@ -105,6 +106,14 @@ inline std::vector<std::byte> example_capture() {
                          .frames = {GuestVa{0xffffffff80200200}, GuestVa{0xffffffff80200300}}});
   chunk.samples.push_back({.site = 0, .sequence = 0, .wall_ns = 10'101'010, .insns = 5000, .weight = 1, .task = kUnknownTask});
   chunk.samples.push_back({.site = 0, .sequence = 1, .wall_ns = 20'202'020, .insns = 9000, .weight = 2, .task = kUnknownTask});
+
+  EventChunk events;
+  events.vcpu = VcpuIndex{0};
+  events.stacks.push_back({GuestVa{0xffffffff80200100}, GuestVa{0xffffffff80200200}});
+  events.events.push_back({.sequence = 2, .wall_ns = 25'000'000, .insns = 9000, .kind = 3, .args = {7, 1, 4, 30'000'000}, .stack = 0});
+  events.events.push_back({.sequence = 5, .wall_ns = 25'010'000, .insns = 9003, .kind = 2, .args = {7, 1, 3}});
+  events.losses.push_back({.first_sequence = 3, .last_sequence = 4});
+  events.losses.back().counts[static_cast<size_t>(EventClass::kWake)] = 2;
 
   Trailer trailer;
   trailer.reason = EndReason::kExit;
@@ -117,11 +126,15 @@ inline std::vector<std::byte> example_capture() {
   vcpu.samples_taken = vcpu.samples_stored = 2;
   vcpu.weight_stored = 3;
   vcpu.walks_by_stop[static_cast<size_t>(StopReason::kBottom)] = 2;
+  vcpu.events_taken = 4;
+  vcpu.events_stored[static_cast<size_t>(EventClass::kSwitch)] = 1;
+  vcpu.events_stored[static_cast<size_t>(EventClass::kBlock)] = 1;
+  vcpu.events_dropped_queue_full[static_cast<size_t>(EventClass::kWake)] = 2;
   trailer.ledger.vcpus.push_back(vcpu);
 
   MemorySink sink;
   Writer writer(sink);
-  const bool written = writer.begin(header) && writer.samples(chunk) && writer.finish(trailer);
+  const bool written = writer.begin(header) && writer.samples(chunk) && writer.events(events) && writer.finish(trailer);
   return written ? sink.bytes() : std::vector<std::byte>();
 }
 

@@ -2,8 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <string>
 #include <unordered_map>
 
 #include "capture/events.h"
@@ -26,10 +24,6 @@ class EventChunkBuilder {
   /// The chunk was written.
   void clear();
 
-  /// Since the start.
-  [[nodiscard]] const capture::EventCounts& stored() const noexcept { return stored_; }
-  [[nodiscard]] const capture::EventCounts& dropped() const noexcept { return dropped_; }
-
  private:
   static constexpr size_t kLargeEvents = size_t{1} << 14;
 
@@ -38,11 +32,6 @@ class EventChunkBuilder {
 
   capture::EventChunk chunk_;
   std::unordered_multimap<uint64_t, uint32_t> stacks_by_hash_;
-  capture::EventCounts stored_{};
-  capture::EventCounts dropped_{};
 };
-
-/// "1200 trace events (switch 700, block 500), dropped 3 (vcpu 1: wake 3)".
-[[nodiscard]] std::string describe_events(std::span<const EventChunkBuilder> builders);
 
 }  // namespace qperf::sampling

@@ -10,6 +10,7 @@
 #include "base/types.h"
 #include "capture/events.h"
 #include "ring/slot_ring.h"
+#include "sampling/words.h"
 
 namespace qperf::sampling {
 
@@ -40,6 +41,7 @@ struct EventSlot {
 /// One vCPU's events on their way to the writer: a queue of its own, so that a flood of events costs no sample.
 /// - The vCPU thread pushes, the writer thread pops; wait-free, nothing is allocated after allocate().
 /// - A full queue loses the new event; how many of which class, and between which stored events, is kept.
+/// - Every event that is offered counts as taken: taken = stored by the writer + dropped here + dropped by the writer.
 class EventQueue {
  public:
   Result<void> allocate(size_t capacity) { return slots_.allocate(capacity, sizeof(EventSlot)); }
@@ -54,10 +56,17 @@ class EventQueue {
   [[nodiscard]] size_t capacity() const noexcept { return slots_.capacity(); }
   /// What was lost after the last stored event. Writer thread, once the vCPU pushes no more.
   [[nodiscard]] const PendingLoss& trailing_loss() const noexcept { return pending_; }
+  /// Events offered so far. Any thread.
+  [[nodiscard]] uint64_t taken() const noexcept { return value(taken_); }
+  /// Those of them that found the queue full. Any thread.
+  [[nodiscard]] capture::EventCounts dropped() const noexcept;
 
  private:
   ring::SlotRing slots_;
-  PendingLoss pending_;  // vCPU thread
+  // Written by the vCPU thread.
+  PendingLoss pending_;
+  std::atomic<uint64_t> taken_{0};
+  std::array<std::atomic<uint64_t>, capture::kEventClassCount> dropped_{};
 };
 
 }  // namespace qperf::sampling

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace qperf::sampling {
 namespace {
@@ -29,6 +30,40 @@ capture::Ticks make_ticks(Sampler& sampler, VcpuIndex index, const WrittenCounts
   return ticks;
 }
 
+void add_events(Sampler& sampler, const WrittenCounts& written, capture::VcpuLedger& entry) {
+  if (!sampler.tracer().active()) return;
+  const EventQueue& queue = sampler.tracer().queue(entry.vcpu);
+  entry.events_stored = written.events_stored;
+  entry.events_dropped_writer = written.events_dropped;
+  // Before `taken`: an event counted in between then shows as under way.
+  entry.events_dropped_queue_full = queue.dropped();
+  entry.events_taken = queue.taken();
+}
+
+uint64_t total(const capture::EventCounts& counts) { return std::accumulate(counts.begin(), counts.end(), uint64_t{0}); }
+
+std::string by_class(const capture::EventCounts& counts) {
+  std::string text;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", capture::event_class_name(static_cast<capture::EventClass>(i)), counts[i]);
+  }
+  return text;
+}
+
+/// "dropped 5 (vcpu 0: switch 2; vcpu 1: wake 3)"
+std::string drops(std::string_view what, const capture::Ledger& ledger, capture::EventCounts capture::VcpuLedger::*cause) {
+  uint64_t all = 0;
+  std::string text;
+  for (const auto& vcpu : ledger.vcpus) {
+    const uint64_t dropped = total(vcpu.*cause);
+    if (dropped == 0) continue;
+    all += dropped;
+    text += fmt::format("{}vcpu {}: {}", text.empty() ? "" : "; ", vcpu.vcpu.raw, by_class(vcpu.*cause));
+  }
+  return all == 0 ? fmt::format("{} 0", what) : fmt::format("{} {} ({})", what, all, text);
+}
+
 }  // namespace
 
 capture::Ledger make_ledger(Sampler& sampler, const std::vector<WrittenCounts>& written, Moment moment, WallNs now,
@@ -52,6 +87,7 @@ capture::Ledger make_ledger(Sampler& sampler, const std::vector<WrittenCounts>& 
     entry.samples_taken = entry.samples_stored + entry.dropped_queue_full + entry.dropped_writer;
     entry.weight_stored = written[i].weight_stored;
     entry.walks_by_stop = written[i].walks_by_stop;
+    add_events(sampler, written[i], entry);
     ledger.vcpus.push_back(entry);
   }
   return ledger;
@@ -84,6 +120,20 @@ std::string describe(const capture::Ledger& ledger, guest::Mode mode, bool idle_
                         sum.other_privileged, sum.lost);
   text += fmt::format(", {} kernel instructions", kernel_insns);
   if (ledger.blocks_without_slot != 0) text += fmt::format(", {} blocks without slot", ledger.blocks_without_slot);
+  return text;
+}
+
+std::string describe_events(const capture::Ledger& ledger) {
+  capture::EventCounts stored{};
+  uint64_t not_written = 0;
+  for (const auto& vcpu : ledger.vcpus) {
+    for (size_t i = 0; i < stored.size(); ++i) stored[i] += vcpu.events_stored[i];
+    not_written += total(vcpu.events_dropped_writer);
+  }
+  std::string text = fmt::format("{} trace events", total(stored));
+  if (total(stored) != 0) text += fmt::format(" ({})", by_class(stored));
+  text += ", " + drops("dropped", ledger, &capture::VcpuLedger::events_dropped_queue_full);
+  if (not_written != 0) text += ", " + drops("not written", ledger, &capture::VcpuLedger::events_dropped_writer);
   return text;
 }
 

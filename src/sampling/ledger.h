@@ -16,6 +16,8 @@ struct WrittenCounts {
   uint64_t weight_stored = 0;
   std::array<uint64_t, capture::kStopReasonCount> walks_by_stop{};
   Insns exact_insns = 0;  // mode=exact
+  capture::EventCounts events_stored{};
+  capture::EventCounts events_dropped{};
 };
 
 enum class Moment : uint8_t {
@@ -29,5 +31,8 @@ enum class Moment : uint8_t {
 
 /// The numbers of the last line on stderr, without the leading word: samples, drops by cause, buckets.
 [[nodiscard]] std::string describe(const capture::Ledger& ledger, guest::Mode mode, bool idle_known);
+
+/// "1200 trace events (switch 700, block 500), dropped 3 (vcpu 1: wake 3)".
+[[nodiscard]] std::string describe_events(const capture::Ledger& ledger);
 
 }  // namespace qperf::sampling

@@ -86,10 +86,11 @@ std::string Recorder::command(std::string_view line) {
     set_enabled(line == "start");
     return enabled_ ? "ok: started" : "ok: stopped";
   }
-  if (line == "status")
-    return fmt::format("ok: {}, {}", enabled_ ? "started" : "stopped",
-                       describe(make_ledger(sampler_, written_, Moment::kRunning, now(), stopped_ns()),
-                                sampler_.options().mode, idle_known()));
+  if (line == "status") {
+    const auto ledger = make_ledger(sampler_, written_, Moment::kRunning, now(), stopped_ns());
+    return fmt::format("ok: {}, {}{}", enabled_ ? "started" : "stopped", describe(ledger, sampler_.options().mode, idle_known()),
+                       event_builders_.empty() ? "" : ", " + describe_events(ledger));
+  }
   if (line == "exit" || line == "quit") {
     end(capture::EndReason::kControlQuit);
     return failure_.empty() ? "ok: finished" : "err: " + failure_;
@@ -150,17 +151,20 @@ void Recorder::drain_events(uint32_t index) {
 void Recorder::write_events(EventChunkBuilder& builder) {
   if (builder.empty()) return;
   if (failure_.empty()) check(writer_->events(builder.chunk()));
+  auto& written = written_[builder.chunk().vcpu.raw];
+  auto& counts = failure_.empty() ? written.events_stored : written.events_dropped;
+  for (const auto& event : builder.chunk().events) ++counts[static_cast<size_t>(capture::event_class(event.type, event.kind))];
   builder.clear();
 }
 
 /// What the user must know about the trace marker, at the end.
-void Recorder::report_trace() {
+void Recorder::report_trace(const capture::Ledger& ledger) {
   if (event_builders_.empty()) return;
   if (!sampler_.tracer().ever_executed())
     report_(fmt::format("qperf: trace={:#x}: never executed; give the address of the first instruction of {} in the kernel that runs "
                         "(of a slid kernel, the slid one)",
                         sampler_.options().trace_address->raw, guest::kTraceMarkerSymbol));
-  report_("QPerf trace: " + describe_events(event_builders_));
+  report_("QPerf trace: " + describe_events(ledger));
 }
 
 void Recorder::write_samples(ChunkBuilder& builder) {
@@ -247,7 +251,7 @@ void Recorder::end(capture::EndReason reason) {
   if (failure_.empty()) check(writer_->finish(trailer));
   if (failure_.empty()) check(file_.close());
   ended_ = true;
-  report_trace();
+  report_trace(trailer.ledger);
   const char* const outcome = !abandoned_.empty() ? "EMPTY (this guest cannot be profiled)"
                               : failure_.empty()  ? "complete"
                                                   : "INCOMPLETE (it could not be written)";

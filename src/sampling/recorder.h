@@ -51,7 +51,7 @@ class Recorder {
   void write_samples(ChunkBuilder& builder);
   void drain_events(uint32_t index);
   void write_events(EventChunkBuilder& builder);
-  void report_trace();
+  void report_trace(const capture::Ledger& ledger);
   /// The next wait, after `drained` of `capacity` slots were in use.
   void adapt_interval(size_t drained, size_t capacity, bool may_slow);
   void write_counts();

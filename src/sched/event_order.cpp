@@ -16,7 +16,7 @@ EventOrder::EventOrder(const Survey& survey, StackTable& stacks, OnEvent on_even
 bool EventOrder::head_of(uint32_t vcpu, Head& head) const {
   const Stream& stream = streams_[vcpu];
   if (!stream.batches.empty()) {
-    const WallNs wall_ns = stream.batches.front().events[stream.next].wall_ns;
+    const WallNs wall_ns = stream.batches.front()[stream.next].wall_ns;
     head = {std::max(stream.last_wall_ns, wall_ns), vcpu, true};
     return true;
   }
@@ -26,16 +26,32 @@ bool EventOrder::head_of(uint32_t vcpu, Head& head) const {
   return true;
 }
 
+EventOrder::Batch EventOrder::batch_of(const capture::EventChunk& chunk) {
+  stack_of_chunk_.clear();
+  for (const auto& stack : chunk.stacks) stack_of_chunk_.push_back(stacks_.intern(stack));
+  Batch batch;
+  if (!spare_.empty()) {
+    batch = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  batch.resize(chunk.events.size());
+  for (size_t i = 0; i < batch.size(); ++i) {
+    const capture::Event& event = chunk.events[i];
+    batch[i] = {.wall_ns = event.wall_ns,
+                .kind = event.kind,
+                .args = event.args,
+                .stack = event.stack == capture::kNoEventStack ? kNoStack : stack_of_chunk_[event.stack],
+                .type = event.type};
+  }
+  return batch;
+}
+
 void EventOrder::chunk(const capture::EventChunk& chunk) {
   if (chunk.events.empty() || chunk.vcpu.raw >= streams_.size()) return;
   Stream& stream = streams_[chunk.vcpu.raw];
   ++stream.chunks_taken;
   pending_ += chunk.events.size();
-  Batch batch;
-  batch.events = chunk.events;
-  batch.stacks.reserve(chunk.stacks.size());
-  for (const auto& stack : chunk.stacks) batch.stacks.push_back(stacks_.intern(stack));
-  stream.batches.push_back(std::move(batch));
+  stream.batches.push_back(batch_of(chunk));
   if (stream.batches.size() > 1) return;  // its head stays what it was
   const auto promise = std::ranges::find(heap_, chunk.vcpu.raw, &Head::vcpu);
   if (promise != heap_.end()) {
@@ -49,12 +65,13 @@ void EventOrder::chunk(const capture::EventChunk& chunk) {
 
 void EventOrder::pass_on(Stream& stream, uint32_t vcpu) {
   Batch& batch = stream.batches.front();
-  capture::Event& event = batch.events[stream.next];
+  OrderedEvent& event = batch[stream.next];
   stream.last_wall_ns = std::max(stream.last_wall_ns, event.wall_ns);
   event.wall_ns = stream.last_wall_ns;
-  on_event_(VcpuIndex{vcpu}, event, event.stack == capture::kNoEventStack ? kNoStack : batch.stacks[event.stack]);
+  on_event_(VcpuIndex{vcpu}, event);
   --pending_;
-  if (++stream.next == batch.events.size()) {
+  if (++stream.next == batch.size()) {
+    if (spare_.size() < streams_.size()) spare_.push_back(std::move(batch));
     stream.batches.pop_front();
     stream.next = 0;
   }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "capture/events.h"
-#include "sched/interval.h"
+#include "sched/ordered_event.h"
 #include "sched/stack_table.h"
 #include "sched/survey.h"
 
@@ -16,7 +16,7 @@ namespace qperf::sched {
 /// says that no chunk still to come can hold an earlier one, so that memory holds about one flush of events.
 class EventOrder {
  public:
-  using OnEvent = std::function<void(VcpuIndex, const capture::Event&, StackId)>;
+  using OnEvent = std::function<void(VcpuIndex, const OrderedEvent&)>;
 
   EventOrder(const Survey& survey, StackTable& stacks, OnEvent on_event);
   /// The same chunks in the same order as the survey had them.
@@ -27,12 +27,9 @@ class EventOrder {
   static constexpr size_t kMaxPending = size_t{1} << 22;
 
  private:
-  struct Batch {
-    std::vector<capture::Event> events;
-    std::vector<StackId> stacks;  // by the events' chunk-local index
-  };
+  using Batch = std::vector<OrderedEvent>;
   struct Stream {
-    std::deque<Batch> batches;
+    std::deque<Batch> batches;  // none is empty
     size_t next = 0;          // event in the first batch
     size_t chunks_taken = 0;  // with events
     WallNs last_wall_ns = 0;
@@ -48,6 +45,8 @@ class EventOrder {
     }
   };
 
+  /// The chunk's events with interned stacks, in memory that an earlier batch has left.
+  Batch batch_of(const capture::EventChunk& chunk);
   bool head_of(uint32_t vcpu, Head& head) const;
   void pass_on(Stream& stream, uint32_t vcpu);
   void drain();
@@ -56,6 +55,8 @@ class EventOrder {
   StackTable& stacks_;
   OnEvent on_event_;
   std::vector<Stream> streams_;
+  std::vector<Batch> spare_;            // emptied batches: their memory is used again
+  std::vector<StackId> stack_of_chunk_;  // scratch: by the events' chunk-local index
   size_t pending_ = 0;
   std::vector<Head> heap_;  // least on top; one head per stream that has one
 };

@@ -33,7 +33,7 @@ inline constexpr size_t kTaskStateCount = 5;
 
 /// What ended an interval.
 enum class EndedBy : uint8_t {
-  kOther,       // an odd transition, or a state that the guest's own values name
+  kOther,       // an odd transition, a state that the guest's own values name, or a task that has moved itself to another CPU
   kPreempted,   // running: left ready
   kYielded,     // running: left ready after an enqueue with reason yield
   kBlocked,     // running: left blocked

@@ -34,10 +34,10 @@ Machine::Vcpu& Machine::vcpu_state(VcpuIndex vcpu) {
 
 void Machine::add_vcpu(VcpuIndex vcpu) { vcpu_state(vcpu); }
 
-void Machine::event(VcpuIndex vcpu, const capture::Event& event, StackId stack) {
+void Machine::event(VcpuIndex vcpu, const OrderedEvent& event) {
   if (event.wall_ns < now_ns_) count(Oddity::kClockWentBack);
   now_ns_ = std::max(now_ns_, event.wall_ns);
-  const Context at{vcpu, now_ns_, stack};
+  const Context at{vcpu, now_ns_, event.stack};
   switch (event.type) {
     case capture::EventType::kMarker: marker(at, event); break;
     case capture::EventType::kVcpuIdle: on_idle(at); break;
@@ -45,7 +45,7 @@ void Machine::event(VcpuIndex vcpu, const capture::Event& event, StackId stack) 
   }
 }
 
-void Machine::marker(const Context& at, const capture::Event& event) {
+void Machine::marker(const Context& at, const OrderedEvent& event) {
   Vcpu& cpu = vcpu_state(at.vcpu);
   if (cpu.halted) {
     count(Oddity::kEventWhileHalted);
@@ -62,7 +62,7 @@ void Machine::marker(const Context& at, const capture::Event& event) {
   }
 }
 
-void Machine::on_metadata(const Context& at, const capture::Event& event) {
+void Machine::on_metadata(const Context& at, const OrderedEvent& event) {
   TaskIndex task;
   Task* record_of_task = record(at, TaskId{event.args[0]}, task);
   if (record_of_task == nullptr) return;
@@ -73,7 +73,7 @@ void Machine::on_metadata(const Context& at, const capture::Event& event) {
   if (record_of_task->since_ns == at.now_ns) record_of_task->label = tasks_[task].label;
 }
 
-void Machine::on_switch(const Context& at, const capture::Event& event) {
+void Machine::on_switch(const Context& at, const OrderedEvent& event) {
   if (event.args[0] == event.args[1]) {
     count(Oddity::kSwitchToItself);
     return;
@@ -178,8 +178,11 @@ void Machine::switch_out(const Context& at, TaskIndex task, uint64_t state) {
 
 void Machine::switch_out_ready(const Context& at, TaskIndex task) {
   Task& out = records_[task.raw];
-  const bool yielded = out.has_enqueue && out.enqueue.reason == reason::kYield;
-  enter(at, task, TaskState::kRunnable, yielded ? EndedBy::kYielded : out.wait.announced ? EndedBy::kBlocked : EndedBy::kPreempted);
+  EndedBy ended_by = out.wait.announced ? EndedBy::kBlocked : EndedBy::kPreempted;
+  if (out.has_enqueue && out.enqueue.reason == reason::kYield) ended_by = EndedBy::kYielded;
+  // It went by itself: nobody has preempted it.
+  if (out.has_enqueue && out.enqueue.reason == reason::kAffinityMigration) ended_by = EndedBy::kOther;
+  enter(at, task, TaskState::kRunnable, ended_by);
   out.stack = at.stack;
   if (!out.wait.announced) return;
   // Its block was ended, or is about to be, before it left the CPU: it waits for a CPU at the place where it blocked.
@@ -210,7 +213,7 @@ void Machine::switch_in(const Context& at, TaskIndex task) {
   in.has_enqueue = false;
 }
 
-void Machine::on_block(const Context& at, const capture::Event& event) {
+void Machine::on_block(const Context& at, const OrderedEvent& event) {
   TaskIndex task;
   Task* blocker = record(at, TaskId{event.args[0]}, task);
   if (blocker == nullptr) return;
@@ -243,7 +246,7 @@ void Machine::on_block(const Context& at, const capture::Event& event) {
   blocker->has_enqueue = false;
 }
 
-void Machine::on_wake(const Context& at, const capture::Event& event) {
+void Machine::on_wake(const Context& at, const OrderedEvent& event) {
   TaskIndex task;
   Task* woken = record(at, TaskId{event.args[0]}, task);
   if (woken == nullptr) return;
@@ -311,7 +314,7 @@ void Machine::wake_blocked(const Context& at, TaskIndex task, uint64_t sequence,
   woken.from_wake = true;
 }
 
-void Machine::on_exit(const Context& at, const capture::Event& event) {
+void Machine::on_exit(const Context& at, const OrderedEvent& event) {
   TaskIndex task;
   Task* ending = record(at, TaskId{event.args[0]}, task);
   if (ending == nullptr) return;
@@ -330,7 +333,7 @@ void Machine::on_exit(const Context& at, const capture::Event& event) {
   }
 }
 
-void Machine::on_enqueue(const Context& at, const capture::Event& event) {
+void Machine::on_enqueue(const Context& at, const OrderedEvent& event) {
   TaskIndex task;
   Task* queued = record(at, TaskId{event.args[0]}, task);
   if (queued == nullptr) return;

@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "capture/events.h"
 #include "sched/interval.h"
 #include "sched/loss_spans.h"
 #include "sched/oddity.h"
+#include "sched/ordered_event.h"
 #include "sched/task_table.h"
 
 namespace qperf::sched {
@@ -19,8 +19,8 @@ class Machine {
   /// `losses` is sealed; all three outlive the machine.
   Machine(TaskTable& tasks, const LossSpans& losses, IntervalSink& sink);
 
-  /// Events in ascending order of wall ns over all vCPUs; `stack` is the event's, interned.
-  void event(VcpuIndex vcpu, const capture::Event& event, StackId stack);
+  /// Events in ascending order of wall ns over all vCPUs.
+  void event(VcpuIndex vcpu, const OrderedEvent& event);
   /// Makes the vCPU known even if it has no event, so that its time counts as unknown.
   void add_vcpu(VcpuIndex vcpu);
   /// Closes every interval at `end_ns`. No event may follow.
@@ -71,13 +71,13 @@ class Machine {
     StackId stack;
   };
 
-  void marker(const Context& at, const capture::Event& event);
-  void on_metadata(const Context& at, const capture::Event& event);
-  void on_switch(const Context& at, const capture::Event& event);
-  void on_block(const Context& at, const capture::Event& event);
-  void on_wake(const Context& at, const capture::Event& event);
-  void on_exit(const Context& at, const capture::Event& event);
-  void on_enqueue(const Context& at, const capture::Event& event);
+  void marker(const Context& at, const OrderedEvent& event);
+  void on_metadata(const Context& at, const OrderedEvent& event);
+  void on_switch(const Context& at, const OrderedEvent& event);
+  void on_block(const Context& at, const OrderedEvent& event);
+  void on_wake(const Context& at, const OrderedEvent& event);
+  void on_exit(const Context& at, const OrderedEvent& event);
+  void on_enqueue(const Context& at, const OrderedEvent& event);
   void on_idle(const Context& at);
   void on_resume(const Context& at);
 

@@ -68,6 +68,19 @@ TEST(Machine, BeforeItsFirstSwitchAVcpusTaskIsUnknown) {
   EXPECT_EQ(a.odd_total(), 0U);
 }
 
+TEST(Machine, ATaskThatMovesItselfIsNotPreempted) {
+  StreamBuilder stream = running_task();
+  stream.enqueue({0, 195}, 2, 0, 1, 1, guest::enqueue_reason::kAffinityMigration);
+  stream.switch_to({0, 200}, 2, 3, kReady);
+  stream.switch_to({1, 250}, 9, 2, kReady);
+  const Analysed a(stream.chunks());
+  EXPECT_EQ(a.of(2)[0].ended_by, EndedBy::kOther);
+  EXPECT_EQ(a.of(2)[1].enqueue.reason, guest::enqueue_reason::kAffinityMigration);
+  const TaskStatistics& task = a.replay->statistics().tasks()[a.replay->tasks().find(TaskId{2})->raw];
+  EXPECT_EQ(task.preemptions, 0U);
+  EXPECT_EQ(task.migrations, 1U);
+}
+
 TEST(Machine, PreemptionAndYieldAreToldApart) {
   StreamBuilder stream = running_task();
   stream.enqueue({0, 195}, 2, 0, 0, 2, kPreempt);

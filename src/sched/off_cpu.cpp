@@ -88,17 +88,21 @@ std::string folded_leaf(std::string frame) {
   return frame;
 }
 
-std::optional<std::string> resource_name(uint64_t wait_reason, uint64_t resource) {
-  if (resource == 0) return std::nullopt;
+bool resource_recurs(uint64_t wait_reason, uint64_t resource) noexcept {
+  if (resource == 0) return false;
   switch (guest::resource_identity(wait_reason)) {
-    case guest::ResourceIdentity::kNone: return std::nullopt;
-    case guest::ResourceIdentity::kAddress: return fmt::format("{:#x}", resource);
-    case guest::ResourceIdentity::kPid: return fmt::format("pid={}", resource);
-    case guest::ResourceIdentity::kUnknown:
-      if (!guest::kDefaultKernelRange.contains(GuestVa{resource})) return std::nullopt;
-      return fmt::format("{:#x}", resource);
+    case guest::ResourceIdentity::kNone: return false;
+    case guest::ResourceIdentity::kAddress:
+    case guest::ResourceIdentity::kPid: return true;
+    case guest::ResourceIdentity::kUnknown: return guest::kDefaultKernelRange.contains(GuestVa{resource});
   }
-  return std::nullopt;
+  return false;
+}
+
+std::optional<std::string> resource_name(uint64_t wait_reason, uint64_t resource) {
+  if (!resource_recurs(wait_reason, resource)) return std::nullopt;
+  if (guest::resource_identity(wait_reason) == guest::ResourceIdentity::kPid) return fmt::format("pid={}", resource);
+  return fmt::format("{:#x}", resource);
 }
 
 size_t OffCpuProfile::KeyHash::operator()(const Key& key) const noexcept {
@@ -116,7 +120,7 @@ OffCpuProfile::Key OffCpuProfile::key_of(const Interval& interval) const {
     key.kind = kBlockedLine;
     if (interval.certain) {
       key.reason = interval.reason;
-      if (resource_name(interval.reason, interval.resource)) key.resource = interval.resource;
+      if (resource_recurs(interval.reason, interval.resource)) key.resource = interval.resource;
       if (wakers_ == WakerSide::kAppend && interval.ended_by == EndedBy::kWake && interval.has_waker) {
         key.flags |= kHasWaker;
         key.waker_source = interval.waker.source;

@@ -36,6 +36,9 @@ class HexFrameNames final : public FrameNames {
 [[nodiscard]] std::string folded_frame(std::string_view text);
 [[nodiscard]] std::string folded_leaf(std::string frame);
 
+/// Whether two waits for this resource wait for the same thing: a deadline, or a number of which nothing is known, says no.
+[[nodiscard]] bool resource_recurs(uint64_t wait_reason, uint64_t resource) noexcept;
+
 /// "0xffffffc080484f36" or "pid=9"; nullopt where the resource says nothing that two waits could share.
 [[nodiscard]] std::optional<std::string> resource_name(uint64_t wait_reason, uint64_t resource);
 

@@ -20,7 +20,7 @@ Replay::Replay(const Survey& survey, const Window& window, WakerSide wakers)
       off_cpu_(window, wakers),
       machine_(tasks_, survey.losses(), *this),
       order_(survey, stacks_,
-             [this](VcpuIndex vcpu, const capture::Event& event, StackId stack) { machine_.event(vcpu, event, stack); }) {
+             [this](VcpuIndex vcpu, const OrderedEvent& event) { machine_.event(vcpu, event); }) {
   for (uint32_t vcpu = 0; vcpu < survey.vcpus(); ++vcpu) {
     machine_.add_vcpu(VcpuIndex{vcpu});
     statistics_.add_vcpu(VcpuIndex{vcpu});

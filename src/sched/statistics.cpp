@@ -103,7 +103,7 @@ void Statistics::waited(const Interval& interval, TaskStatistics& of_task, uint6
   ++time.waits;
   time.unfinished += unfinished;
 
-  ResourceKey key{interval.reason, resource_name(interval.reason, interval.resource) ? interval.resource : 0};
+  ResourceKey key{interval.reason, resource_recurs(interval.reason, interval.resource) ? interval.resource : 0};
   uint32_t index = 0;
   ResourceStatistics* resource = &other_resources_;
   if (const auto found = resource_index_.find(key); found != resource_index_.end()) {

@@ -31,6 +31,12 @@ uint64_t SpanSet::before(WallNs at_ns) const noexcept {
 }
 
 uint64_t SpanSet::overlap_ns(WallNs from_ns, WallNs to_ns) const noexcept {
+  // One span is the usual case, and this is asked for each interval.
+  if (spans_.size() == 1) {
+    const WallNs first = std::max(from_ns, spans_.front().from_ns);
+    const WallNs last = std::min(to_ns, spans_.front().to_ns);
+    return first < last ? last - first : 0;
+  }
   return from_ns < to_ns ? before(to_ns) - before(from_ns) : 0;
 }
 

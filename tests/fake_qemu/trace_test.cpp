@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+
+#include <csignal>
 #include <filesystem>
 
 #include "emulator.h"
@@ -72,6 +75,49 @@ TEST_F(TraceTest, DropsAreCountedByKindAndVcpu) {
   EXPECT_GT(lost, 0U);
   EXPECT_LT(last, 2000U);
   EXPECT_NE(emulator.said.find("(vcpu 0: switch " + std::to_string(lost) + ")"), std::string::npos) << emulator.said;
+}
+
+TEST_F(TraceTest, EventsTakenAreWrittenOrDroppedByKind) {
+  Emulator emulator({});
+  ASSERT_TRUE(emulator.install({"out=" + path, "event_queue=4", "trace=0xffffffff80001008"})) << emulator.said;
+  emulator.init_vcpu(0);
+  for (uint64_t i = 0; i < 3000; ++i) emit(emulator, 0, {i % 9, i, i + 1, 2, 0, 0});
+  emulator.exit();
+  const auto recording = read_recording(path);
+  capture::EventCounts written{};
+  capture::EventCounts placed{};
+  for (const auto& chunk : recording.events) {
+    for (const auto& event : chunk.events) ++written[static_cast<size_t>(capture::event_class(event.type, event.kind))];
+    for (const auto& loss : chunk.losses)
+      for (size_t i = 0; i < placed.size(); ++i) placed[i] += loss.counts[i];
+  }
+  ASSERT_TRUE(recording.summary.trailer);
+  const auto& vcpu = recording.summary.trailer->ledger.vcpus.at(0);
+  EXPECT_EQ(vcpu.events_taken, 3000U);
+  EXPECT_EQ(vcpu.events_stored, written);
+  EXPECT_EQ(vcpu.events_dropped_queue_full, placed);
+  EXPECT_EQ(vcpu.events_dropped_writer, capture::EventCounts{});
+  // Kinds 0 and 8 have no name: they are one class.
+  const capture::EventCounts offered{667, 334, 334, 333, 333, 333, 333, 333};
+  for (size_t i = 0; i < offered.size(); ++i) EXPECT_EQ(written[i] + placed[i], offered[i]) << i;
+}
+
+TEST_F(TraceTest, EventsThatADiskRefusesAreCountedAsNotWritten) {
+  Emulator emulator({});
+  ASSERT_TRUE(emulator.install({"out=" + path, "event_queue=200000", "trace=0xffffffff80001008"})) << emulator.said;
+  emulator.init_vcpu(0);
+  // A limit on the file's size is the full disk that a test can have: no chunk fits any more.
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{.rlim_cur = std::filesystem::file_size(path) + 64, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  for (uint64_t i = 0; i < 20000; ++i) emit(emulator, 0, {4, i, 1, 1, 1, 0});
+  emulator.exit();
+  setrlimit(RLIMIT_FSIZE, &before);
+  // How many were taken before the failure was noticed depends on the threads' pace; none of them is in the file.
+  EXPECT_NE(emulator.said.find("0 trace events, dropped 0, not written "), std::string::npos) << emulator.said;
+  EXPECT_NE(emulator.said.find("(vcpu 0: wake "), std::string::npos) << emulator.said;
 }
 
 TEST_F(TraceTest, AMarkerThatNeverRunsIsTold) {

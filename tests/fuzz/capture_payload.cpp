@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "capture/events.h"
 #include "capture/metadata_codec.h"
 #include "capture/record_codec.h"
 #include "capture/sample_codec.h"
@@ -35,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto records = in.u32();
   if (!kind || !records) return 0;
   const auto payload = *in.bytes(in.remaining());
-  switch (*kind % 6) {
+  switch (*kind % 7) {
     case 0: {
       // One decoder over two payloads: what the first leaves behind must not show in the second.
       SampleDecoder decoder;
@@ -94,6 +95,20 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       qperf::ByteWriter out;
       require(encode_metadata(collector.metadata(), out, [&](uint32_t pairs) { return again.add(out.view(), pairs); }).ok());
       require(again.metadata() == collector.metadata());
+      break;
+    }
+    case 6: {
+      EventDecoder decoder;
+      const auto half = payload.size() / 2;
+      (void)decoder.decode(payload.first(half), qperf::VcpuIndex{1}, *records / 2).ok();
+      const auto chunk = decoder.decode(payload, qperf::VcpuIndex{0}, *records);
+      if (!chunk) break;
+      require(check_events(**chunk).ok());
+      require_round_trip(**chunk, encode_events, [&](std::span<const std::byte> bytes) -> qperf::Result<EventChunk> {
+        EventDecoder fresh;
+        QPERF_ASSIGN_OR_RETURN(const EventChunk* again, fresh.decode(bytes, qperf::VcpuIndex{0}, *records));
+        return *again;
+      });
       break;
     }
     default: break;

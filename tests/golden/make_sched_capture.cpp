@@ -49,6 +49,7 @@ struct Places {
 };
 
 enum class Losses { kNone, kSome };
+enum class Threads : uint8_t { kOnePerVcpu, kOne };
 
 sched::StreamBuilder events(const Places& places, Losses losses) {
   sched::StreamBuilder stream;
@@ -137,13 +138,14 @@ capture::SampleChunk samples(const Places& places) {
   return chunk;
 }
 
-void write(const std::string& path, const Places& places, Losses losses) {
+void write(const std::string& path, const Places& places, Losses losses, Threads threads = Threads::kOnePerVcpu) {
   FileSink sink(path);
   capture::Writer writer(sink);
   capture::Header header;
   header.freq_hz = 1000;
   header.vcpus = header.max_vcpus = 2;
   header.qperf_version = "0.1.0";
+  header.idle_known = threads == Threads::kOnePerVcpu;
   header.trace_address = GuestVa{places.in_leaf_call};
   capture::Trailer trailer;
   trailer.end_wall_ns = 100 * kMs;
@@ -172,5 +174,6 @@ int main(int argc, char** argv) {
   const qperf::Places places(folder + "/kernel.elf");
   qperf::write(folder + "/sched.bin", places, qperf::Losses::kNone);
   qperf::write(folder + "/sched-lossy.bin", places, qperf::Losses::kSome);
+  qperf::write(folder + "/sched-one-thread.bin", places, qperf::Losses::kNone, qperf::Threads::kOne);
   return 0;
 }

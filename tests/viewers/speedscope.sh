@@ -11,6 +11,11 @@ cp "$QPERF_SOURCE"/tests/viewers/{package.json,package-lock.json,.npmrc,speedsco
 (cd "$modules" && npm ci >"$work/npm.log" 2>&1) || { tail -n 3 "$work/npm.log"; skip "the viewers could not be fetched"; }
 "$analyzer" --format speedscope "$capture" "$work/all.speedscope.json" 2>"$work/report" || fail "analyzer exited $?"
 "$analyzer" --format speedscope --group-by-cpu "$capture" "$work/cpus.speedscope.json" 2>"$work/report" || fail "analyzer exited $?"
+# Tasks and their waiting: the capture of the golden tests, made when they are built.
+inputs=$QPERF_BUILD/tests/golden/inputs
+[[ -e $inputs/sched.bin ]] || fail "no $inputs/sched.bin: build the target golden_inputs"
+"$analyzer" -e "$inputs/kernel.elf" --format speedscope --group-by-task --wakers --off-cpu-output "$work/off-cpu.speedscope.json" \
+  "$inputs/sched.bin" "$work/tasks.speedscope.json" 2>"$work/report" || fail "analyzer exited $?"
 "$analyzer" --format speedscope --baseline "$capture" "$capture" "$work/diff.speedscope.json" 2>"$work/report" || fail "analyzer exited $?"
-node "$modules/speedscope_test.mjs" "$work"/{all,cpus,diff}.speedscope.json --out "$work" || fail "the viewer refuses or misreads"
+node "$modules/speedscope_test.mjs" "$work"/{all,cpus,diff,tasks,off-cpu}.speedscope.json --out "$work" || fail "the viewer refuses or misreads"
 finish

@@ -83,15 +83,22 @@ Result<void> check_cpus_apart(const Options& options, const analysis::CaptureInp
                                               input.path, options.group_by_cpu ? "--group-by-cpu" : "--split-by-cpu")};
 }
 
+/// Tasks and phases of one capture, a view for each; null where they are not asked for.
+std::unique_ptr<analysis::SchedView> sched_view_for(const Options& options) {
+  return options.needs_events() ? std::make_unique<analysis::SchedView>(sched_request_for(options)) : nullptr;
+}
+
 Result<int> run(const Options& options) {
   QPERF_RETURN_IF_ERROR(check_output_is_no_input(options));
   profile::NamedStacks names;
   std::optional<analysis::CaptureProfile> baseline;
+  const auto baseline_sched = sched_view_for(options);
   if (options.baseline) {
-    QPERF_ASSIGN_OR_RETURN(baseline, analysis::profile_capture(baseline_request_for(options), names));
+    auto request = baseline_request_for(options);
+    request.view = baseline_sched.get();
+    QPERF_ASSIGN_OR_RETURN(baseline, analysis::profile_capture(request, names));
   }
-  std::unique_ptr<analysis::SchedView> sched;
-  if (options.needs_events()) sched = std::make_unique<analysis::SchedView>(sched_request_for(options));
+  const auto sched = sched_view_for(options);
   auto request = request_for(options);
   request.view = sched.get();
   QPERF_ASSIGN_OR_RETURN(const auto current, analysis::profile_capture(request, names));
@@ -99,6 +106,7 @@ Result<int> run(const Options& options) {
   if (baseline) {
     QPERF_RETURN_IF_ERROR(check_comparable(baseline->input, current.input));
     print_report(*baseline);
+    if (baseline_sched) print_sched_report(*baseline_sched);
   }
   print_report(current);
   if (sched) print_sched_report(*sched);

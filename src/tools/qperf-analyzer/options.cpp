@@ -92,9 +92,10 @@ Result<void> check_sched(const Typed& typed, Options& options) {
   options.sched_output = given(typed.sched_output);
   options.wakers = typed.wakers;
   if (options.wakers && !options.off_cpu_output) return usage("--wakers: there is no --off-cpu-output to append them to");
-  if (options.needs_events() && !typed.baseline.empty())
-    return usage("--baseline: cannot be compared by tasks or phases yet: give neither --group-by-task, --phase, --task, "
-                 "--off-cpu-output nor --sched-output with it");
+  if ((options.off_cpu_output || options.sched_output) && !typed.baseline.empty())
+    return usage(fmt::format("--baseline: {} is of one capture: give it in a run for each (difffolded.pl compares off-CPU files); "
+                             "--group-by-task, --phase and --task work, on both captures",
+                             options.off_cpu_output ? "--off-cpu-output" : "--sched-output"));
   std::vector<std::string> files{typed.output, typed.off_cpu_output, typed.sched_output};
   std::erase(files, std::string());
   std::ranges::sort(files);
