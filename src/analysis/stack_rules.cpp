@@ -62,16 +62,17 @@ bool StackRules::caller_is_in_link(const RawStack& raw) {
   return own_start && image.function_start(caller.address) != own_start;
 }
 
-bool StackRules::was_interrupted(uint32_t era, GuestVa callee, GuestVa address) {
+bool StackRules::was_interrupted(uint32_t era, std::optional<GuestVa> callee, GuestVa address) {
   const auto place = facts(era, address).place;
   if (!place) return false;
   if (!follows_call(era, address)) return true;
-  const auto in = facts(era, callee).place;
+  if (!callee) return false;
+  const auto in = facts(era, *callee).place;
   if (!in || in->image != place->image) return false;
   const symbols::Image& image = images_[place->image];
   const auto target = image.call_target(place->address);
   if (!target) return false;
-  // The callee's address itself may be a return address at its function's end.
+  // A return address may lie behind its function's end.
   const auto inner = image.function_start(in->address - 1);
   if (!inner || *inner == *target) return false;
   return image.return_address_at(in->address - 1) == symbols::ReturnAddressAt::kUnknown;
@@ -91,11 +92,11 @@ StackRules::Outcome StackRules::apply(const RawStack& raw, std::vector<LookupId>
   Outcome outcome;
   stack.clear();
   stack.push_back(lookup(raw.era, raw.site.pc, Reached::kExecuted));
-  GuestVa callee = raw.site.pc + 1;  // as if returned to: what counts is the function
+  std::optional<GuestVa> callee;
   const auto push_caller = [&](GuestVa address) {
     const bool interrupted = was_interrupted(raw.era, callee, address);
     stack.push_back(lookup(raw.era, address, interrupted ? Reached::kExecuted : Reached::kReturnedTo));
-    callee = address;
+    callee = interrupted ? std::nullopt : std::optional(address);
   };
   if (caller_is_in_link(raw)) {
     push_caller(*raw.site.link);

@@ -46,10 +46,11 @@ class StackRules {
   Facts& facts(uint32_t era, GuestVa address);
   bool follows_call(uint32_t era, GuestVa address);
   bool can_be_returned_to(uint32_t era, GuestVa address);
-  /// Whether a frame's address is where an exception interrupted, not where a call returns to. `callee`: the address one frame
-  /// further in. An address behind no call is recognized by that; one behind a call by a callee that the call does not go to and
-  /// that is assembly without CFI, as exception entries are.
-  bool was_interrupted(uint32_t era, GuestVa callee, GuestVa address);
+  /// Whether a frame's address is where an exception interrupted, not where a call returns to. An address behind no call is
+  /// recognized by that. One behind a call by `callee`, the address one frame further in if a call returns there: a function that
+  /// the call does not go to, that calls on and that is assembly without CFI, as exception entries are. A leaf without CFI that
+  /// was interrupted itself is no such: the frame that misses between it and its caller's caller explains the other target.
+  bool was_interrupted(uint32_t era, std::optional<GuestVa> callee, GuestVa address);
   bool caller_is_in_link(const RawStack& raw);
   LookupId lookup(uint32_t era, GuestVa address, Reached reached);
 

@@ -241,7 +241,8 @@ Recording wall(const Kernel& kernel) {
   return recording;
 }
 
-/// The same address behind a call, once as where an exception interrupted and once as where that call returns to.
+/// The same address behind a call: where an exception interrupted; where that call returns to; and where it returns to although
+/// the frame in between is missing, because the leaf that an exception interrupted keeps none.
 void save_interrupted(const std::string& folder, const Kernel& kernel) {
   Recording recording = base(kernel);
   add_fingerprints(recording, kernel, 0, 0);
@@ -257,8 +258,13 @@ void save_interrupted(const std::string& folder, const Kernel& kernel) {
               .block_insns = 2,
               .stop = StopReason::kBottom,
               .link = std::nullopt,
-              .frames = {behind_call, in_start}}},
-            {3, 2});
+              .frames = {behind_call, in_start}},
+             {.pc = kernel.start_of("leaf") + 8,
+              .block_insns = 4,
+              .stop = StopReason::kBottom,
+              .link = std::nullopt,
+              .frames = {kernel.after_call("trap_entry"), kernel.start_of("ret_from_fork") + 2, behind_call, in_start}}},
+            {3, 2, 4});
   save(folder + "interrupted.bin", encode(recording));
 }
 

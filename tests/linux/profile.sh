@@ -21,6 +21,9 @@ case $arch in
   arm64) roots='^(el0t_64_sync|ret_from_fork|el1h_64_irq|__primary_switched|secondary_start|kthread|start_kernel)' syscall='el0t_64_sync' ;;
   riscv64) roots='.' syscall='(do_trap_ecall_u|handle_exception|ret_from_exception)' ;;
 esac
+# An interrupt's stack goes on on the task's, but for tasks that were never sampled before.
+switched=$(awk '{ total += $NF } /^call_on_irq_stack[; ]/ { ends += $NF } END { printf "%.2f", 100 * ends / total }' "$work/out.folded")
+require "weight that ends at the switch from an interrupt's stack ($switched), %" "$switched < 2"
 cut -d';' -f1 "$work/out.folded" | sort | uniq -c | sort -rn | head -n 12
 grep -qE "^$syscall" "$work/out.folded" || fail "no system-call entry among the roots"
 for path in 'generic_perform_write|shmem_' 'execve|exec_binprm|load_elf_binary'; do
