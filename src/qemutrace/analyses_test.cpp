@@ -182,6 +182,31 @@ TEST(Requests, JoinsMergedAndParallelRequestsByRange) {
   EXPECT_FALSE(requests[0].at(Stage::kInterrupt) || requests[0].at(Stage::kNotify));
 }
 
+TEST(Requests, FindsTheHostsTimesByWhatFollowsTheCompletion) {
+  // The thread pool names no request, and the second was submitted first: throttling held the first one back.
+  Script script;
+  script.at(10);
+  for (const uint64_t r : {1, 2}) script.event("virtqueue_pop", {0xa, r, 0, 0}).event("virtio_blk_handle_write", {0xd, r, r * 8, 8});
+  script.event("blk_co_pwritev", {0xb, 0, 8 * 512, 4096, 0}).event("blk_co_pwritev", {0xb, 0, 16 * 512, 4096, 0});
+  script.event("virtqueue_pop", {0xa, 3, 0, 0});  // a flush: no header event, no block event
+  script.at(100).event("thread_pool_submit_aio", {0, 0x72, 0}).event("thread_pool_submit_aio", {0, 0x73, 0});
+  script.at(110).event("thread_pool_submit_aio", {0, 0x71, 0});
+  script.at(200).event("thread_pool_complete_aio", {0, 0x73, 0, 0}).event("virtio_blk_req_complete", {0xd, 3, 0});
+  script.event("virtqueue_fill", {0xa, 3, 0, 0});
+  script.at(210).event("thread_pool_complete_aio", {0, 0x72, 0, 0}).event("virtio_blk_rw_complete", {0xd, 2, 0});
+  script.event("virtqueue_fill", {0xa, 2, 0, 0});
+  script.at(220).event("thread_pool_complete_aio", {0, 0x71, 0, 0}).event("virtio_blk_rw_complete", {0xd, 1, 0});
+  script.event("virtqueue_fill", {0xa, 1, 0, 0}).event("virtqueue_flush", {0xa, 3});
+  const auto requests = requests_of(script);
+  ASSERT_EQ(requests.size(), 3U);
+  const uint64_t submitted_us[] = {101, 100, 110};
+  const uint64_t done_us[] = {200, 210, 220};
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(requests[i].at(Stage::kSubmit), submitted_us[i] * 1000) << i;
+    EXPECT_EQ(requests[i].at(Stage::kHostDone), done_us[i] * 1000) << i;
+  }
+}
+
 TEST(Requests, LeavesASuppressedInterruptOut) {
   Script script;
   for (const uint64_t r : {1, 2}) {

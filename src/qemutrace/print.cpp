@@ -225,6 +225,8 @@ void PrettyPrinter::print(const Event& event) {
       append_value(event.values[i], event.info->arguments[i], line_);
     }
   }
+  names_.learn(event);
+  if (const std::string device = names_.describe(event); !device.empty()) fmt::format_to(to, "  [{}]", device);
   line_ += '\n';
   sink_.append(line_);
 }

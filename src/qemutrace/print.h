@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "qemutrace/device_names.h"
 #include "qemutrace/event.h"
 
 namespace qperf::qemutrace {
@@ -77,6 +78,7 @@ class PrettyPrinter {
   TextSink& sink_;
 
   std::vector<Plan> plans_;
+  DeviceNames names_;
   std::string line_;
 };
 

@@ -10,6 +10,8 @@ constexpr uint64_t kSectorBytes = 512;
 // submission which the trace does not have must not pile up.
 constexpr size_t kMaxWaiting = 4096;
 constexpr size_t kMaxAtHost = 65536;
+// From the host's completion to the device's in the same turn of the event loop; a slow log lies in between.
+constexpr uint64_t kSameTurnNs = 1'000'000;
 
 }  // namespace
 
@@ -20,7 +22,9 @@ RequestTracker::RequestTracker(Sink sink) : sink_(std::move(sink)) {
                                     q.device = device;
                                     q.number = number;
                                     q.notify_ns = event.time_ns;
+                                    names_.learn(event);
                                   });
+  on("bdrv_open_common", [this](const Event& event) { names_.learn(event); });
   on<uint64_t, uint64_t>("virtqueue_pop", {"vq", "elem"},
                          [this](const Event& event, uint64_t queue, uint64_t element) { pop(event, queue, element); });
   const auto handler = [this](bool is_write) {
@@ -47,8 +51,14 @@ RequestTracker::RequestTracker(Sink sink) : sink_(std::move(sink)) {
   on<uint64_t>("luring_process_completion", {"aiocb"}, [this](const Event& event, uint64_t key) { host_done(event, key); });
   on<uint64_t>("thread_pool_complete_aio", {"req"}, [this](const Event& event, uint64_t key) { host_done(event, key); });
   on<uint64_t>("virtio_blk_rw_complete", {"req"}, [this](const Event& event, uint64_t request) {
-    if (const auto found = open_.find(request); found != open_.end())
-      mark(found->second.request, Stage::kComplete, event.time_ns);
+    const auto found = open_.find(request);
+    if (found == open_.end()) return;
+    take_host_times(event, found->second.request);
+    mark(found->second.request, Stage::kComplete, event.time_ns);
+  });
+  on<uint64_t>("virtio_blk_req_complete", {"req"}, [this](const Event& event, uint64_t request) {
+    // A flush has no event of its own before this one.
+    if (const auto found = open_.find(request); found != open_.end()) take_host_times(event, found->second.request);
   });
   on<uint64_t, uint64_t>("virtqueue_fill", {"vq", "elem"},
                          [this](const Event& event, uint64_t queue, uint64_t element) { fill(event, queue, element); });
@@ -72,11 +82,18 @@ void RequestTracker::depth_changed(uint64_t time_ns) {
   if (first_ns_ == 0) first_ns_ = last_depth_ns_ = time_ns;
   if (time_ns > last_depth_ns_) {
     depth_area_ns_ += static_cast<double>(last_depth_) * static_cast<double>(time_ns - last_depth_ns_);
+    const size_t shown = std::min(last_depth_, kMostDepthShown);
+    if (shown >= depth_ns_.size()) depth_ns_.resize(shown + 1);
+    depth_ns_[shown] += time_ns - last_depth_ns_;
     last_depth_ns_ = time_ns;
   }
   last_depth_ = open_.size();
   most_in_flight_ = std::max(most_in_flight_, last_depth_);
-  if (depth_.size() < kMaxDepthChanges) depth_.push_back({time_ns, static_cast<uint32_t>(last_depth_)});
+  if (depth_.size() < kMaxDepthChanges) {
+    depth_.push_back({time_ns, static_cast<uint32_t>(last_depth_)});
+  } else {
+    ++depth_changes_left_out_;
+  }
 }
 
 double RequestTracker::mean_in_flight() const noexcept {
@@ -105,6 +122,7 @@ void RequestTracker::handle(const Event& event, uint64_t device, uint64_t reques
   r.sectors = sectors;
   r.is_write = is_write;
   r.is_transfer = true;
+  names_.learn(event);
   const auto [next, first] = next_sector_.try_emplace({device, is_write}, 0);
   r.sequential = !first && next->second == sector;
   next->second = sector + sectors;
@@ -130,6 +148,7 @@ void RequestTracker::block(const Event& event, uint64_t offset, uint64_t bytes, 
       continue;
     }
     mark(r, Stage::kBlock, event.time_ns);
+    if (const auto node = event.number("bs")) names_.uses_node(r.device, *node);
     if (together.empty()) first_serial = at->first;
     together.push_back(at->second);
     at = waiting_for_block_.erase(at);
@@ -143,15 +162,19 @@ void RequestTracker::block(const Event& event, uint64_t offset, uint64_t bytes, 
   waiting_for_host_.insert_or_assign(first_serial, std::move(together));
 }
 
-/// `offset` tells which block request this is; without one it is the oldest that was not submitted yet.
+/// `offset` tells which block request this is.
 void RequestTracker::submit(const Event& event, uint64_t key, std::optional<uint64_t> offset) {
+  if (!offset) {
+    if (unnamed_at_host_.size() < kMaxAtHost || unnamed_at_host_.contains(key)) unnamed_at_host_[key] = event.time_ns;
+    return;
+  }
   for (auto at = waiting_for_host_.begin(); at != waiting_for_host_.end();) {
     const auto first = open_.find(at->second.front());
     if (first == open_.end() || first->second.request.at(Stage::kComplete)) {
       at = waiting_for_host_.erase(at);  // done without a host submission that the trace has
       continue;
     }
-    if (offset && first->second.request.sector * kSectorBytes != *offset) {
+    if (first->second.request.sector * kSectorBytes != *offset) {
       ++at;
       continue;
     }
@@ -166,12 +189,29 @@ void RequestTracker::submit(const Event& event, uint64_t key, std::optional<uint
 }
 
 void RequestTracker::host_done(const Event& event, uint64_t key) {
+  if (const auto unnamed = unnamed_at_host_.find(key); unnamed != unnamed_at_host_.end()) {
+    last_done_ = Done{.submit_ns = unnamed->second, .done_ns = event.time_ns, .tid = event.tid};
+    unnamed_at_host_.erase(unnamed);
+    return;
+  }
   const auto found = at_host_.find(key);
   if (found == at_host_.end()) return;
   for (const uint64_t address : found->second) {
     if (const auto open = open_.find(address); open != open_.end()) mark(open->second.request, Stage::kHostDone, event.time_ns);
   }
   at_host_.erase(found);
+}
+
+/// The request ends: was it the last unnamed host I/O that it waited for? Requests that were merged end one after the other.
+void RequestTracker::take_host_times(const Event& event, Request& request) {
+  if (!last_done_ || request.at(Stage::kHostDone) || event.tid != last_done_->tid) return;
+  if (event.time_ns < last_done_->done_ns || event.time_ns - last_done_->done_ns > kSameTurnNs) return;
+  if (last_done_->taken && !request.merged) return;
+  const auto before = request.at(Stage::kBlock) ? request.at(Stage::kBlock) : request.at(Stage::kPop);
+  if (!before || last_done_->submit_ns < *before) return;
+  last_done_->taken = true;
+  mark(request, Stage::kSubmit, last_done_->submit_ns);
+  mark(request, Stage::kHostDone, last_done_->done_ns);
 }
 
 void RequestTracker::fill(const Event& event, uint64_t queue, uint64_t element) {

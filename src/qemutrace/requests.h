@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "qemutrace/analyzer.h"
+#include "qemutrace/device_names.h"
 
 namespace qperf::qemutrace {
 
@@ -48,7 +49,8 @@ struct Request {
 /// Follows each virtio-blk request through the layers and hands it out when its life is over.
 ///
 /// The element's address is the request's in virtio-blk, so queue and device events join exactly. The block layer's events
-/// carry no request: they join by direction and byte range, the oldest request first. Needs events in order of time
+/// carry no request: they join by direction and byte range, the oldest request first. io_uring's submissions carry the offset;
+/// the thread pool's carry nothing, and join by what follows: the request that ends right behind a completion is the one. Needs events in order of time
 /// (OrderedSource).
 class RequestTracker final : public Analyzer {
  public:
@@ -64,6 +66,12 @@ class RequestTracker final : public Analyzer {
   [[nodiscard]] size_t most_in_flight() const noexcept { return most_in_flight_; }
   /// Mean over the time between the first pop and the last fill.
   [[nodiscard]] double mean_in_flight() const noexcept;
+  /// For how long so many requests were in flight; the last entry is for all of kMostDepthShown and above.
+  [[nodiscard]] const std::vector<uint64_t>& depth_ns() const noexcept { return depth_ns_; }
+  static constexpr size_t kMostDepthShown = 256;
+  /// Depth changes beyond kMaxDepthChanges: depth() ends before the trace does.
+  [[nodiscard]] uint64_t depth_changes_left_out() const noexcept { return depth_changes_left_out_; }
+  [[nodiscard]] const DeviceNames& names() const noexcept { return names_; }
   struct Depth {
     uint64_t time_ns;
     uint32_t in_flight;
@@ -86,12 +94,20 @@ class RequestTracker final : public Analyzer {
     bool interrupt_asked = false;
   };
   using Submission = std::vector<uint64_t>;  // addresses of the requests that went together
+  /// A host I/O that was submitted without saying for what: known when its completion is followed by a request's.
+  struct Done {
+    uint64_t submit_ns = 0;
+    uint64_t done_ns = 0;
+    uint32_t tid = 0;
+    bool taken = false;
+  };
 
   void pop(const Event& event, uint64_t queue, uint64_t element);
   void handle(const Event& event, uint64_t device, uint64_t request, uint64_t sector, uint64_t sectors, bool is_write);
   void block(const Event& event, uint64_t offset, uint64_t bytes, bool is_write);
   void submit(const Event& event, uint64_t key, std::optional<uint64_t> offset);
   void host_done(const Event& event, uint64_t key);
+  void take_host_times(const Event& event, Request& request);
   void fill(const Event& event, uint64_t queue, uint64_t element);
   void interrupt(const Event& event, uint64_t queue, bool final);
   void hand_out(Queue& queue);
@@ -103,6 +119,8 @@ class RequestTracker final : public Analyzer {
   std::map<uint64_t, uint64_t> waiting_for_block_;    // serial -> address: handled, not yet seen in the block layer
   std::map<uint64_t, Submission> waiting_for_host_;   // serial of its first request -> a block-layer request not yet submitted
   std::unordered_map<uint64_t, Submission> at_host_;  // by host I/O control block
+  std::unordered_map<uint64_t, uint64_t> unnamed_at_host_;  // the same, submitted without an offset -> when
+  std::optional<Done> last_done_;                           // of those
   std::map<uint64_t, Queue> queues_;
   std::map<std::pair<uint64_t, bool>, uint64_t> next_sector_;  // device, direction -> where its last request ended
   uint64_t serial_ = 0;
@@ -111,6 +129,9 @@ class RequestTracker final : public Analyzer {
   uint64_t merges_ = 0;
   size_t most_in_flight_ = 0;
   std::vector<Depth> depth_;
+  std::vector<uint64_t> depth_ns_;
+  uint64_t depth_changes_left_out_ = 0;
+  DeviceNames names_;
   double depth_area_ns_ = 0;
   uint64_t first_ns_ = 0;
   uint64_t last_depth_ns_ = 0;

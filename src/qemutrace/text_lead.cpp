@@ -83,35 +83,43 @@ std::optional<TextLead> stap_log(std::string_view line) {
   return lead;
 }
 
-/// `COMM-TID [CPU] flags SEC.USEC: [print: ] tracing_mark_write: NAME ...`: ftrace's marker, as the kernel or trace-cmd print
-/// it.
-std::optional<TextLead> ftrace(std::string_view line) {
-  constexpr std::string_view kMarker = "tracing_mark_write: ";
-  const size_t marker = line.find(kMarker);
-  const size_t cpu = line.find(" [");
-  if (marker == std::string_view::npos || cpu == std::string_view::npos || cpu > marker) return std::nullopt;
-  const std::string_view task = line.substr(0, line.find_last_not_of(' ', cpu) + 1);
+/// The task id at the end of `COMM-TID`, or of `COMM-TID (TGID)`, which the kernel prints when asked to.
+bool ftrace_task(std::string_view task, uint32_t& tid) {
+  const size_t group = task.rfind('(');
+  if (group != std::string_view::npos && task.ends_with(')')) task = task.substr(0, task.find_last_not_of(' ', group - 1) + 1);
   const size_t dash = task.rfind('-');
-  if (dash == std::string_view::npos) return std::nullopt;
+  if (dash == std::string_view::npos) return false;
+  Cursor at(task.substr(dash + 1));
+  return at.small(tid) && at.rest().empty();
+}
+
+/// `COMM-TID [CPU] flags SEC.USEC: tracing_mark_write: NAME ...`, as the kernel or trace-cmd print it (the latter with `print: ` in
+/// front): QEMU's events are marks. Events of kvm stand beside them: `... SEC.USEC: kvm_exit: reason ...`.
+std::optional<TextLead> ftrace(std::string_view line) {
+  const size_t cpu = line.find(" [");
+  if (cpu == std::string_view::npos || cpu == 0) return std::nullopt;
   TextLead lead{.has_time = true, .has_tid = true, .rest = {}};
-  Cursor tid(task.substr(dash + 1));
-  if (!tid.small(lead.tid) || !tid.rest().empty()) {
-    // The kernel prints "(tgid)" after the task when asked to.
-    tid.blanks();
-    if (!tid.literal("(")) return std::nullopt;
-  }
-  // The stamp is the last word with a colon and a dot before the marker; flags come before it.
-  std::string_view words = line.substr(cpu, marker - cpu);
+  if (!ftrace_task(line.substr(0, line.find_last_not_of(' ', cpu) + 1), lead.tid)) return std::nullopt;
+  // The stamp is the first word that is a time with a colon; flags come before it.
+  std::string_view words = line.substr(cpu);
   while (!words.empty()) {
     Cursor at(words);
     at.blanks();
     const std::string_view word = at.rest().substr(0, std::min(at.rest().find(' '), at.rest().size()));
     words = at.rest().substr(word.size());
     Cursor stamp(word);
-    if (stamp.seconds(lead.time_ns) && stamp.rest() == ":") {
-      lead.rest = line.substr(marker + kMarker.size());
+    if (!stamp.seconds(lead.time_ns) || stamp.rest() != ":") continue;
+    constexpr std::string_view kMarker = "tracing_mark_write: ";
+    if (const size_t marker = words.find(kMarker); marker != std::string_view::npos) {
+      lead.rest = words.substr(marker + kMarker.size());
       return lead;
     }
+    Cursor event(words);
+    event.blanks();
+    if (!event.rest().starts_with("kvm")) return std::nullopt;
+    lead.is_host = true;
+    lead.rest = event.rest();
+    return lead;
   }
   return std::nullopt;
 }

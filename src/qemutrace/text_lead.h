@@ -17,6 +17,7 @@ struct TextLead {
   bool has_time = false;
   bool has_pid = false;
   bool has_tid = false;
+  bool is_host = false;   // an event of the host's kernel beside QEMU's (ftrace): its text stands for its fields
   std::string_view rest;  // "NAME text as the format has it"; of babeltrace "NAME: { ... }, { ... }"
 };
 

@@ -21,10 +21,24 @@ bool is_name(std::string_view text) noexcept {
              [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; });
 }
 
+void stamp(const TextLead& lead, Event& event) {
+  event.time_ns = lead.time_ns;
+  event.pid = lead.pid;
+  event.tid = lead.tid;
+  event.has_time = lead.has_time;
+  event.has_pid = lead.has_pid;
+  event.has_tid = lead.has_tid;
+  event.is_loss = false;
+  event.missing = 0;
+}
+
 }  // namespace
 
 TextTraceReader::TextTraceReader(Input input, const Declarations& declarations)
-    : input_(std::move(input)), declarations_(declarations) {}
+    : input_(std::move(input)), declarations_(declarations) {
+  host_event_.arguments.push_back({.type = "const char *", .name = "text", .kind = ArgumentKind::kString, .width_bytes = 8});
+  host_event_.format = "\"%s\"";
+}
 
 std::string TextTraceReader::description() const {
   return std::string(form_ == nullptr ? "text without QEMU trace events" : form_->description);
@@ -117,19 +131,32 @@ void TextTraceReader::undeclared(std::string_view name, Event& event) {
   ++report_.undeclared[kind.info.name];
 }
 
+/// An event of the host's kernel has no declaration here: its fields stay one text.
+bool TextTraceReader::take_host(const TextLead& lead, Event& event) {
+  const size_t colon = lead.rest.find(':');
+  const std::string_view name = lead.rest.substr(0, colon);
+  if (colon == std::string_view::npos || !is_name(name) || declarations_.find(name) != nullptr) return false;
+  if (kinds_.size() >= kMaxUndeclaredKinds + declarations_.all().size() && !by_name_.contains(name)) return false;
+  Kind& kind = kind_of(name, &host_event_);
+  std::string_view text = lead.rest.substr(colon + 1);
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  event.info = &kind.info;
+  event.state = ValueState::kDecoded;
+  event.value_count = 1;
+  event.values[0] = {text.size(), text.data()};
+  return true;
+}
+
 bool TextTraceReader::take(const TextForm& form, const TextLead& lead, Event& event) {
+  if (lead.is_host) {
+    stamp(lead, event);
+    return take_host(lead, event);
+  }
   const std::string_view name = lead.rest.substr(0, lead.rest.find_first_of(form.fields ? ":" : " "));
   if (!is_name(name)) return false;
   const Declaration* declaration = declarations_.find(name);
   if (declaration == nullptr && !form.certain) return false;
-  event.time_ns = lead.time_ns;
-  event.pid = lead.pid;
-  event.tid = lead.tid;
-  event.has_time = lead.has_time;
-  event.has_pid = lead.has_pid;
-  event.has_tid = lead.has_tid;
-  event.is_loss = false;
-  event.missing = 0;
+  stamp(lead, event);
   if (declaration == nullptr) {
     undeclared(name, event);
     return true;

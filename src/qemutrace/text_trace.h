@@ -32,6 +32,7 @@ class TextTraceReader final : public EventSource {
   bool parse(std::string_view line, Event& event);
   bool take(const TextForm& form, const TextLead& lead, Event& event);
   bool fields(const Kind& kind, std::string_view text, Event& event);
+  bool take_host(const TextLead& lead, Event& event);
   void undeclared(std::string_view name, Event& event);
   Kind& kind_of(std::string_view name, const Declaration* declaration);
 
@@ -41,6 +42,7 @@ class TextTraceReader final : public EventSource {
   bool ended_ = false;
   const TextForm* form_ = nullptr;  // of the last event: tried first
   std::deque<Kind> kinds_;
+  Declaration host_event_;  // what every event of the host's kernel has: its text
   std::unordered_map<std::string_view, Kind*> by_name_;
   std::deque<std::string> unescaped_;  // babeltrace strings of the current event that had escapes
 };

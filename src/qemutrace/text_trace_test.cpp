@@ -52,6 +52,19 @@ TEST(TextTrace, ReadsStampedLines) {
   EXPECT_EQ(out.description, "text of the log back end with time stamps");
 }
 
+TEST(TextTrace, ShowsTheHostsKvmEventsBesideQemus) {
+  const auto out = printed(std::string("  qemu-9 [001] d..1.  5.000001: kvm_exit: vcpu 0 reason MSR_WRITE rip 0x1f\n") +
+                           "  qemu-9 (   9) [001] .....  5.000003: tracing_mark_write: " + kReg +
+                           "  bash-10 [000] d..2.  5.000004: sched_switch: prev_comm=bash\n"
+                           "  qemu-9 [001] d....  5.000005: kvm_exit: evil\x1b[2J\n"
+                           "  qemu-9 [001] d....  5.000006: reg: not QEMU's\n"
+                           "  (sd-pam)-9 [001] d....  5.000007: kvm_entry: vcpu 0\n");
+  EXPECT_EQ(out.text, std::string("kvm_exit 0.000 tid=9 text=b'vcpu 0 reason MSR_WRITE rip 0x1f'\nreg 2.000 tid=9") + kFields +
+                          "kvm_exit 2.000 tid=9 text=b'evil\\x1b[2J'\nkvm_entry 2.000 tid=9 text=b'vcpu 0'\n");
+  EXPECT_EQ(out.report.other_lines, 2U);
+  EXPECT_FALSE(out.report.incomplete());
+}
+
 TEST(TextTrace, ReadsWhatOtherToolsPrint) {
   EXPECT_EQ(printed(std::string("7@1795990810848944123 ") + kReg).text, std::string("reg 0.000 pid=7") + kFields);
   EXPECT_EQ(printed(std::string(" qemu-system-x86-27208   [001] .....  1234.567890: tracing_mark_write: ") + kReg).text,

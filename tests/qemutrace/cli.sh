@@ -53,7 +53,7 @@ expect 1 "is a directory" "$qperf" trace print "$work"
 expect 1 "neither a simpletrace file" "$qperf" trace print "$qperf"
 expect 0 "" "$qperf" --version
 grep -qE '^qperf [0-9.]+$' "$work/out" || fail "--version prints $(cat "$work/out")"
-for job in print stat hist io leaks overlaps mmio locks; do
+for job in print stat hist io leaks overlaps mmio waits blkparse locks; do
   expect 0 "" "$qperf" trace $job --help
   grep -q '^Examples:' "$work/out" || fail "the help of $job has no examples"
 done
@@ -70,6 +70,30 @@ for job in "stat" "hist --field nsectors" "io" "leaks" "overlaps --sector 4096 -
   expect 0 "" "$qperf" trace $job --json "${events[@]}" "$small"
   if command -v node >/dev/null; then node -e 'JSON.parse(require("fs").readFileSync(0))' <"$work/out" || fail "$job: not JSON"; fi
 done
+# blkparse text of a guest that issued what QEMU then saw, but for one write in two halves; the host got two requests as one.
+"$qperf" trace sql "${events[@]}" "$small" 'SELECT sector, nsectors, "R" AS d, ts_ns FROM virtio_blk_handle_read
+  UNION ALL SELECT sector, nsectors, "W", ts_ns FROM virtio_blk_handle_write ORDER BY ts_ns' | awk 'NR > 1 { print $1, $2, $3 }' >"$work/requests"
+awk '{ n = 0; if ($1 == 8192) { print $1, 4, $3; print $1 + 4, 4, $3 } else print }' "$work/requests" |
+  awk '{ printf "  8,0    0 %8d %5d.%09d   697  D  %2s %d + %d [x y]\n", NR, NR / 1000, NR % 1000 * 1000000, $3, $1, $2 }' >"$work/guest.txt"
+awk '$1 != 4100 && $1 != 4103 { if ($1 == 4096) $2 = 16; printf "  8,16   0 %8d %5d.%09d   1  Q  %s %d + %d [qemu]\n", NR, NR / 1000, NR % 1000, $3, $1 + 2048, $2 }' \
+  "$work/requests" >"$work/host.txt"
+expect 0 "" "$qperf" trace blkparse "${events[@]}" --guest "$work/guest.txt" --host "$work/host.txt" --host-offset 2048 "$small"
+cat "$work/out"
+layers=$(wc -l <"$work/requests")
+# same, joined, split, missing, extra, reordered: two halves are each part of what QEMU saw, and QEMU's (4100,8) and (4103,1) of (4096,16),
+# as is a sector that QEMU probed by itself.
+grep -qE "guest issued +QEMU virtio-blk +$((layers - 1)) +2 +0 +0 +0 +0 " "$work/out" || fail "guest to QEMU: $(cat "$work/out")"
+grep -qE "QEMU block layer +host queued +$((layers - 3)) +4 +0 +0 +0 +0 " "$work/out" || fail "QEMU to host: $(cat "$work/out")"
+expect 1 "no request in it: expected lines as blkparse prints" "$qperf" trace blkparse "${events[@]}" --guest "$work/requests" "$small"
+# The timeline, read by protoc: as many slices begun as ended, a request's slice with its sector.
+expect 0 "" "$qperf" trace io "${events[@]}" --perfetto "$work/requests.pftrace" --by device "$small"
+grep -qE '^virtio-blk0 \(d1.raw\) +205' "$work/out" || fail "io --by device: $(cat "$work/out")"
+if command -v protoc >/dev/null; then
+  protoc --decode_raw <"$work/requests.pftrace" >"$work/decoded" || fail "protoc refuses the timeline"
+  begun=$(grep -cE '^ +9: 1$' "$work/decoded") ended=$(grep -cE '^ +9: 2$' "$work/decoded")
+  require "slices begun and ended" "$begun == $ended && $begun > 205 * 5"
+  require "requests" "$(grep -cE '23: "(read|write|other)"' "$work/decoded") == 205"
+fi
 # A live trace: what is there is shown before the writer is done.
 mkfifo "$work/live"
 "$qperf" trace print "${events[@]}" "$work/live" >"$work/live.out" &

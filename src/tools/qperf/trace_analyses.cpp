@@ -32,7 +32,7 @@ Result<Analysed> analyse(const TraceOptions& options, qemutrace::Analyzer& analy
   FirstTime first(opened.source());
   qemutrace::OrderedSource ordered(first);
   qemutrace::run(ordered, analyzer, &opened.filter);
-  return Analysed{.report = ordered.report(), .first_ns = first.first_ns, .too_late = ordered.too_late()};
+  return Analysed{.report = ordered.report(), .first_ns = first.first_ns, .too_late = ordered.too_late(), .clock = ordered.clock()};
 }
 
 int finish(const Analysed& analysed, std::string_view output) {

@@ -14,6 +14,7 @@ struct Analysed {
   qemutrace::ReadReport report;
   uint64_t first_ns = 0;
   uint64_t too_late = 0;  // records too far out of order to be sorted
+  qemutrace::TraceClock clock = qemutrace::TraceClock::kNone;
 };
 Result<Analysed> analyse(const TraceOptions& options, qemutrace::Analyzer& analyzer);
 

@@ -63,6 +63,7 @@ void io_options(CLI::App& job, TraceOptions& options) {
       ->delimiter(',')
       ->check(CLI::IsMember({"device", "queue", "direction", "size"}))
       ->type_name("KEYS");
+  job.add_option("--perfetto", options.perfetto, "also write a timeline of the requests for ui.perfetto.dev")->type_name("OUT");
   add_json(job, options);
 }
 
@@ -83,6 +84,42 @@ void overlaps_options(CLI::App& job, TraceOptions& options) {
 
 void top_options(CLI::App& job, TraceOptions& options) {
   job.add_option("--top", options.top, "rows to show (default: all)")->type_name("N");
+  add_json(job, options);
+}
+
+void add_capture(CLI::App& job, TraceOptions& options, const char* what) {
+  job.add_option("--capture", options.capture, what)->type_name("CAPTURE");
+  job.add_option("-e,--elf", options.elfs, "the guest kernel's ELF, PATH or PATH@SLIDE (default: the one that the capture names)")
+      ->type_name("ELF")
+      ->allow_extra_args(false);
+}
+
+void waits_options(CLI::App& job, TraceOptions& options) {
+  add_capture(job, options, "the plugin's capture of the same run, recorded with trace=");
+  job.get_option("--capture")->required();
+  options.by = {"direction"};
+  job.add_option("--by", options.by, "what waits are grouped by, commas between: direction, task, site (who waits; needs the ELF)")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"direction", "task", "site"}))
+      ->type_name("KEYS");
+  job.add_flag("--each", options.each, "list every wait too");
+  add_json(job, options);
+}
+
+void mmio_options(CLI::App& job, TraceOptions& options) {
+  top_options(job, options);
+  add_capture(job, options, "the plugin's capture of the same run: says which guest functions made the accesses");
+  job.add_option("--within", options.within, "with --capture: the nearest sample counts if it is no farther away (default 50us)")
+      ->type_name("TIME");
+}
+
+void blkparse_options(CLI::App& job, TraceOptions& options) {
+  job.add_option("--guest", options.guest_blkparse, "what blkparse printed in the guest, of the disk")->type_name("TEXT");
+  job.add_option("--host", options.host_blkparse, "what blkparse printed on the host, of the device that holds the image")
+      ->type_name("TEXT");
+  job.add_option("--host-offset", options.host_offset,
+                 "sectors that the guest's disk begins at on the host's device (a partition, a file in one piece)")
+      ->type_name("SECTORS");
   add_json(job, options);
 }
 
@@ -116,7 +153,8 @@ constexpr Job kJobs[] = {
      "  qperf trace hist --field nsectors --event virtio_blk_handle_write trace-1234", hist_options, trace_hist},
     {"io", "the life of each virtio-blk request, stage by stage",
      "  qperf trace io trace-1234\n"
-     "  qperf trace io --by device,direction,size --json trace.log",
+     "  qperf trace io --by device,direction,size --json trace.log\n"
+     "  qperf trace io --perfetto requests.pftrace trace-1234",
      io_options, trace_io},
     {"leaks", "virtqueue elements that were popped and never filled", "  qperf trace leaks --open-longer 100ms trace-1234",
      leaks_options, trace_leaks},
@@ -124,7 +162,16 @@ constexpr Job kJobs[] = {
      "  qperf trace overlaps trace-1234\n"
      "  qperf trace overlaps --sector 4096 --count 8 trace-1234",
      overlaps_options, trace_overlaps},
-    {"mmio", "the device registers accessed most", "  qperf trace mmio --top 20 trace-1234", top_options, trace_mmio},
+    {"mmio", "the device registers accessed most, and by which guest functions",
+     "  qperf trace mmio --top 20 trace-1234\n"
+     "  qperf trace mmio --capture qperf.bin -e kernel.elf trace-1234",
+     mmio_options, trace_mmio},
+    {"blkparse", "the same requests in blktrace text of guest and host and in QEMU: sizes, merges, order",
+     "  qperf trace blkparse --guest guest.txt --host host.txt --host-offset 2048 trace-1234", blkparse_options, trace_blkparse},
+    {"waits", "what guest tasks waited for when they waited for a disk: queue, QEMU, host, interrupt",
+     "  qperf trace waits --capture qperf.bin trace.log\n"
+     "  qperf trace waits --capture qperf.bin -e kernel.elf --by site,direction trace.log",
+     waits_options, trace_waits},
     {"locks", "QEMU's mutexes by the place that takes them: waits and holds", "  qperf trace locks --top 20 trace-1234",
      top_options, trace_locks},
     {"sql", "ask with SQL: each event is a table of ts_ns, pid, tid and its fields",

@@ -2,9 +2,11 @@
 #include <array>
 #include <map>
 
+#include "export/output_file.h"
 #include "qemutrace/distribution.h"
 #include "qemutrace/requests.h"
 #include "tools/qperf/json.h"
+#include "tools/qperf/request_timeline.h"
 #include "tools/qperf/terminal.h"
 #include "tools/qperf/trace_analyses.h"
 
@@ -71,11 +73,15 @@ std::string size_class(uint64_t sectors) {
                            : "<=" + std::to_string(bytes / 1048576) + " MiB";
 }
 
-std::string group_name(const Request& request, const std::vector<std::string>& by) {
+std::string device_name(const qemutrace::DeviceNames& names, uint64_t device) {
+  return names.device(device).value_or(cell_hex(device).text);
+}
+
+std::string group_name(const Request& request, const std::vector<std::string>& by, const qemutrace::DeviceNames& names) {
   std::string name;
   const auto add = [&name](const std::string& part) { name += (name.empty() ? "" : " ") + part; };
   for (const std::string& key : by) {
-    if (key == "device") add(cell_hex(request.device).text);
+    if (key == "device") add(device_name(names, request.device));
     if (key == "queue")
       add("queue " + (request.queue_number < 0 ? cell_hex(request.queue).text : std::to_string(request.queue_number)));
     if (key == "direction") add(!request.is_transfer ? "other" : request.is_write ? "write" : "read");
@@ -84,17 +90,46 @@ std::string group_name(const Request& request, const std::vector<std::string>& b
   return name.empty() ? "all" : name;
 }
 
+/// For what share of the time so many requests were in flight.
+Table depth_table(const qemutrace::RequestTracker& tracker) {
+  Table table({{"In flight", "in_flight"}, {"% of time", "percent"}, {"Time us", "time_ns"}});
+  uint64_t whole = 0;
+  for (const uint64_t ns : tracker.depth_ns()) whole += ns;
+  for (size_t depth = 0; depth < tracker.depth_ns().size(); ++depth) {
+    const uint64_t ns = tracker.depth_ns()[depth];
+    if (ns > 0) table.add({cell(depth), cell_percent(static_cast<double>(ns), static_cast<double>(whole)), cell_us(ns)});
+  }
+  return table;
+}
+
+Result<void> write_perfetto(const std::string& path, RequestTimeline& timeline, const qemutrace::DeviceNames& names) {
+  QPERF_ASSIGN_OR_RETURN(const auto file, exporter::OutputFile::create(path));
+  file->write(timeline.perfetto(names));
+  QPERF_RETURN_IF_ERROR(file->commit());
+  if (timeline.left_out() > 0)
+    report_warning(std::to_string(timeline.left_out()) + " requests were left out of the timeline: cut the trace with --from and --until");
+  return {};
+}
+
 }  // namespace
 
 int trace_io(const TraceOptions& options) {
   std::map<std::string, Group> groups;
   uint64_t requests = 0;
+  RequestTimeline timeline;
+  const qemutrace::RequestTracker* names_of = nullptr;
   qemutrace::RequestTracker tracker([&](const Request& request) {
     ++requests;
-    groups[group_name(request, options.by)].add(request);
+    groups[group_name(request, options.by, names_of->names())].add(request);
+    if (!options.perfetto.empty()) timeline.add(request);
   });
+  names_of = &tracker;
   const auto analysed = analyse(options, tracker);
   if (!analysed) return report_error(analysed.error());
+  if (!options.perfetto.empty()) {
+    if (const auto written = write_perfetto(options.perfetto, timeline, tracker.names()); !written)
+      return report_error(written.error());
+  }
 
   Table stages({{"Requests of", "group", true},
                 {"Stage", "stage", true},
@@ -136,6 +171,8 @@ int trace_io(const TraceOptions& options) {
     Table depth({{"", "time_ns"}, {"", "in_flight"}});
     for (const auto& change : tracker.depth()) depth.add({cell_time(change.time_ns, 0), cell(change.in_flight)});
     out.raw("depth", depth.json());
+    out.add("depth_changes_left_out", cell(tracker.depth_changes_left_out()));
+    out.raw("depth_shares", depth_table(tracker).json());
     out.members(json_report(analysed->report));
     return finish(*analysed, out.text());
   }
@@ -146,7 +183,7 @@ int trace_io(const TraceOptions& options) {
       totals.text() + "\n" + stages.text() +
       "\nN notify, P pop, H handle, B block layer, S host submit, X host done, R back in virtio-blk, F fill, I interrupt\n";
   out += "in flight: at most " + std::to_string(tracker.most_in_flight()) + ", mean " +
-         cell_decimal(tracker.mean_in_flight()).text + "\n";
+         cell_decimal(tracker.mean_in_flight()).text + "\n" + depth_table(tracker).text();
   if (tracker.merges() > 0)
     out += std::to_string(tracker.merges()) + " times several requests went to the block layer as one\n";
   if (tracker.unfinished() > 0)

@@ -9,6 +9,7 @@
 namespace qperf::tools {
 
 int trace_mmio(const TraceOptions& options) {
+  if (!options.capture.empty()) return trace_mmio_callers(options);
   qemutrace::MmioCounter counter;
   const auto analysed = analyse(options, counter);
   if (!analysed) return report_error(analysed.error());

@@ -27,6 +27,7 @@ struct TraceOptions {
   bool pretty = false;          // print
   std::string field;            // hist
   std::vector<std::string> by;  // io
+  std::string perfetto;         // io: file to write a timeline to
   std::string open_longer;      // leaks
   std::string device;           // overlaps
   std::optional<uint64_t> sector;
@@ -36,6 +37,13 @@ struct TraceOptions {
   std::string qmp;                 // control
   std::vector<std::string> words;  // control: what to do
   size_t top = 0;                  // mmio, locks: rows to show, 0 for all
+  std::string capture;             // waits, mmio: of the same run
+  std::vector<std::string> elfs;   // waits, mmio
+  std::string within = "50us";     // mmio: how far the nearest sample may be
+  bool each = false;               // waits: list every one
+  std::string guest_blkparse;      // blkparse
+  std::string host_blkparse;
+  int64_t host_offset = 0;
 };
 
 /// An open trace with the filter that the options ask for.
@@ -62,6 +70,9 @@ int trace_io(const TraceOptions& options);
 int trace_leaks(const TraceOptions& options);
 int trace_overlaps(const TraceOptions& options);
 int trace_mmio(const TraceOptions& options);
+int trace_mmio_callers(const TraceOptions& options);  // with --capture
+int trace_blkparse(const TraceOptions& options);
+int trace_waits(const TraceOptions& options);
 int trace_locks(const TraceOptions& options);
 int trace_sql(const TraceOptions& options);
 int trace_export(const TraceOptions& options);
