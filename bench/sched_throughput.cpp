@@ -1,8 +1,10 @@
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -98,11 +100,16 @@ double cpu_seconds() {
          static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-long peak_kib() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_maxrss;
+/// A field of /proc/self/status in KiB: VmRSS, or VmHWM, the peak.
+long memory_kib(const std::string& field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(field + ":")) return std::strtol(line.c_str() + field.size() + 1, nullptr, 10);
+  return 0;
 }
+
+/// The peak is from now on.
+void reset_peak() { std::ofstream("/proc/self/clear_refs") << 5; }
 
 template <typename OnChunk>
 void read(const std::vector<std::byte>& bytes, OnChunk on_chunk) {
@@ -121,7 +128,9 @@ int main(int argc, char** argv) {
   using namespace qperf;
   const uint64_t events = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 10'000'000;
   const auto bytes = make_capture(events);
-  const long before_kib = peak_kib();
+  malloc_trim(0);  // what the making has left must not serve the analysis
+  reset_peak();
+  const long before_kib = memory_kib("VmRSS");
   const auto start = std::chrono::steady_clock::now();
   const double cpu_start = cpu_seconds();
   sched::Survey survey;
@@ -135,8 +144,8 @@ int main(int argc, char** argv) {
   sched::HexFrameNames names;
   const auto lines = replay.off_cpu_lines(nullptr, names);
   const auto json = sched::report_json(survey, window, replay, nullptr, names);
-  std::printf("%llu events, %zu bytes: %.2f s wall, %.2f s CPU (survey %.2f), %zu off-CPU lines, peak %ld MiB of which %ld MiB before\n",
+  std::printf("%llu events, %zu bytes: %.2f s wall, %.2f s CPU (survey %.2f), %zu off-CPU lines, %.1f MiB of memory\n",
               static_cast<unsigned long long>(events), bytes.size(), seconds_since(start), cpu_seconds() - cpu_start, surveyed,
-              lines.size(), peak_kib() / 1024, before_kib / 1024);
+              lines.size(), static_cast<double>(memory_kib("VmHWM") - before_kib) / 1024);
   return json.empty() ? 1 : 0;
 }

@@ -53,6 +53,9 @@ def check_report(checks, run, found, off_cpu):
     for vcpu in found["vcpus"]:
         total = vcpu["busy_ns"] + vcpu["idle_task_ns"] + vcpu["unknown_task_ns"]
         checks.that(total == vcpu["window_ns"], "the times of vCPU %d add up to the window" % vcpu["vcpu"])
+        not_busy = vcpu["idle_task_ns"] + vcpu["unknown_task_ns"]
+        checks.that(vcpu["halted_ns"] <= not_busy, "vCPU %d halts %.3f s, while no task but its idle one runs: %.3f s"
+                    % (vcpu["vcpu"], vcpu["halted_ns"] / 1e9, not_busy / 1e9))
     waiting = sum(task["blocked_ns"] + task["runnable_ns"] for task in found["tasks"])
     weights = sum(int(line.rsplit(" ", 1)[1]) for line in off_cpu.read_text().splitlines())
     checks.that(weights == waiting, "off-CPU weights %d = blocked + runnable %d" % (weights, waiting))
