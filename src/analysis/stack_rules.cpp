@@ -63,19 +63,23 @@ bool StackRules::caller_is_in_link(const RawStack& raw) {
 }
 
 bool StackRules::was_interrupted(uint32_t era, std::optional<GuestVa> callee, GuestVa address) {
-  const auto place = facts(era, address).place;
-  if (!place) return false;
+  if (!facts(era, address).place) return false;
   if (!follows_call(era, address)) return true;
   if (!callee) return false;
-  const auto in = facts(era, *callee).place;
-  if (!in || in->image != place->image) return false;
-  const symbols::Image& image = images_[place->image];
-  const auto target = image.call_target(place->address);
-  if (!target) return false;
-  // A return address may lie behind its function's end.
-  const auto inner = image.function_start(in->address - 1);
-  if (!inner || *inner == *target) return false;
-  return image.return_address_at(in->address - 1) == symbols::ReturnAddressAt::kUnknown;
+  // No reference outlives the next facts(): the table may grow.
+  Facts& known = facts(era, address);
+  const PlacedAddress place = *known.place;
+  const symbols::Image& image = images_[place.image];
+  if (!known.call_target) known.call_target = image.call_target(place.address);
+  const auto target = *known.call_target;
+  Facts& inner = facts(era, *callee);
+  if (!target || !inner.place || inner.place->image != place.image) return false;
+  const GuestVa call = inner.place->address - 1;  // a return address may lie behind its function's end
+  if (!inner.calls_from) inner.calls_from = image.function_start(call);
+  if (!*inner.calls_from || **inner.calls_from == *target) return false;
+  if (!inner.calls_without_cfi)
+    inner.calls_without_cfi = image.return_address_at(call) == symbols::ReturnAddressAt::kUnknown;
+  return *inner.calls_without_cfi;
 }
 
 LookupId StackRules::lookup(uint32_t era, GuestVa address, Reached reached) {

@@ -38,6 +38,9 @@ class StackRules {
     std::optional<PlacedAddress> place;
     std::optional<bool> can_be_returned_to;
     std::optional<bool> follows_call;
+    std::optional<std::optional<GuestVa>> call_target;  // of the call in front of it; link-time
+    std::optional<std::optional<GuestVa>> calls_from;   // the start of the function whose call it returns to; link-time
+    std::optional<bool> calls_without_cfi;              // that function is assembly without CFI
     std::optional<symbols::ReturnAddressAt> return_address;
     std::optional<LookupId> as_executed;
     std::optional<LookupId> as_returned_to;
