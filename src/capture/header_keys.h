@@ -11,6 +11,10 @@ namespace qperf::capture {
 inline constexpr std::string_view kElfPathKey = "kernel.elf_path";
 inline constexpr std::string_view kElfBuildIdKey = "kernel.elf_build_id";
 
+/// QEMU's own trace of the same run; appended when the recording has ended, no part of Header.
+inline constexpr std::string_view kTraceFileKey = "qemu.trace_file";
+inline constexpr std::string_view kTraceEventsKey = "qemu.trace_events";
+
 /// Refuses a header that a reader would refuse: no rate in the mode that needs it, an empty kernel range, too many vCPUs.
 [[nodiscard]] Result<void> check_header(const Header& header);
 

@@ -26,17 +26,42 @@ class Reading {
   Reading(ByteSource& source, const Handlers& handlers) : source_(source), handlers_(handlers) {}
 
   Result<Summary> run() {
+    QPERF_RETURN_IF_ERROR(begin());
+    QPERF_RETURN_IF_ERROR(read_chunks());
+    summary_.metadata = std::move(metadata_).metadata();
+    QPERF_RETURN_IF_ERROR(take_header());
+    return std::move(summary_);
+  }
+
+  Result<void> begin() {
     QPERF_ASSIGN_OR_RETURN(const auto head, source_.peek(kMaxFileHeaderBytes));
     QPERF_ASSIGN_OR_RETURN(const FileHeader header, decode_file_header(head));
     source_.skip(header.header_bytes);
+    return {};
+  }
+
+  /// Up to the end of the file; where that lies inside a chunk, the next call goes on there.
+  Result<void> read_chunks() {
+    summary_.integrity.cut = false;
     for (bool more = true; more;) {
       QPERF_ASSIGN_OR_RETURN(more, next_chunk());
     }
-    summary_.metadata = std::move(metadata_).metadata();
+    return {};
+  }
+
+  /// Header fields from the metadata so far.
+  Result<void> take_header() {
     auto fields = header_of(summary_.metadata);
     if (!fields) return without_header(std::move(fields).error());
     summary_.header = *std::move(fields);
-    return std::move(summary_);
+    return {};
+  }
+
+  /// The metadata stays, as more may follow.
+  Result<const Summary*> so_far() {
+    summary_.metadata = metadata_.metadata();
+    QPERF_RETURN_IF_ERROR(take_header());
+    return &summary_;
   }
 
  private:
@@ -245,6 +270,33 @@ Result<Summary> read_from(ByteSource& source, const std::string& name, const Han
 }
 
 }  // namespace
+
+struct Follower::State {
+  State(FileSource opened, Handlers wanted) : source(std::move(opened)), handlers(std::move(wanted)), reading(source, handlers) {}
+  FileSource source;
+  const Handlers handlers;
+  Reading reading;
+};
+
+Follower::Follower(std::string path, std::unique_ptr<State> state) noexcept : path_(std::move(path)), state_(std::move(state)) {}
+Follower::Follower(Follower&&) noexcept = default;
+Follower& Follower::operator=(Follower&&) noexcept = default;
+Follower::~Follower() = default;
+
+Result<Follower> Follower::open(const std::string& path, Handlers handlers) {
+  auto source = FileSource::open(path);
+  if (!source) return std::move(source).error().in(path);
+  auto state = std::make_unique<State>(*std::move(source), std::move(handlers));
+  if (auto begun = state->reading.begin(); !begun) return std::move(begun).error().in(path);
+  return Follower(path, std::move(state));
+}
+
+Result<const Summary*> Follower::read_more() {
+  if (auto read = state_->reading.read_chunks(); !read) return std::move(read).error().in(path_);
+  auto summary = state_->reading.so_far();
+  if (!summary) return std::move(summary).error().in(path_);
+  return summary;
+}
 
 Result<Summary> read_capture(const std::string& path, const Handlers& handlers) {
   if (path == "-")

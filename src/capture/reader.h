@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -54,7 +55,27 @@ struct Summary {
 /// `path` "-" is refused: the file is read twice by the analysis.
 [[nodiscard]] Result<Summary> read_capture(const std::string& path, const Handlers& handlers);
 
-/// The same on bytes in memory; `name` for messages.
+/// A capture that may still be written: each look gives what whole chunks have come since the one before. Memory as read_capture().
+class Follower {
+ public:
+  /// `handlers` get the chunks of every later read_more(). Errors as read_capture(); a file that was only just made may not have
+  /// its first bytes yet.
+  [[nodiscard]] static Result<Follower> open(const std::string& path, Handlers handlers);
+  Follower(Follower&&) noexcept;
+  Follower& operator=(Follower&&) noexcept;
+  ~Follower();
+
+  /// What is known so far; valid until the next call. integrity.cut: the file ends inside a chunk just now.
+  [[nodiscard]] Result<const Summary*> read_more();
+
+ private:
+  struct State;
+  Follower(std::string path, std::unique_ptr<State> state) noexcept;
+  std::string path_;
+  std::unique_ptr<State> state_;
+};
+
+/// read_capture() on bytes in memory; `name` for messages.
 [[nodiscard]] Result<Summary> read_capture(std::span<const std::byte> bytes, const std::string& name, const Handlers& handlers);
 
 /// True if `bytes` begin like a capture of the older Rust profiler (magic `QPERF\0\x01`).

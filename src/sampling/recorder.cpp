@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "base/printable.h"
 #include "guest/trace_events.h"
@@ -19,6 +20,12 @@ namespace {
 constexpr uint64_t kFlushNs = 900'000'000;  // with the longest interval still below a second
 constexpr int kShortestIntervalMs = 1;
 constexpr int kLongestIntervalMs = 80;
+
+std::string absolute_path(const std::string& path) {
+  std::error_code failure;
+  const auto absolute = std::filesystem::absolute(path, failure);
+  return failure ? path : absolute.lexically_normal().string();
+}
 
 }  // namespace
 
@@ -91,11 +98,12 @@ std::string Recorder::command(std::string_view line) {
     return fmt::format("ok: {}, {}{}", enabled_ ? "started" : "stopped", describe(ledger, sampler_.options().mode, idle_known()),
                        event_builders_.empty() ? "" : ", " + describe_events(ledger));
   }
+  if (line == "file") return "ok: " + absolute_path(sampler_.options().out_path);
   if (line == "exit" || line == "quit") {
     end(capture::EndReason::kControlQuit);
     return failure_.empty() ? "ok: finished" : "err: " + failure_;
   }
-  return "err: unknown command: " + printable(line.substr(0, 80)) + " (start, stop, status, exit and quit are known)";
+  return "err: unknown command: " + printable(line.substr(0, 80)) + " (start, stop, status, file, exit and quit are known)";
 }
 
 void Recorder::set_enabled(bool enabled) {

@@ -126,6 +126,8 @@ std::optional<GuestVa> Image::function_start(GuestVa address) const {
   return symbol == nullptr ? std::nullopt : std::optional(GuestVa{symbol->address});
 }
 
+std::vector<GuestRange> Image::functions() const { return state_->symbols.functions(); }
+
 std::optional<GuestVa> Image::symbol_address(std::string_view name) const { return state_->symbols.address_of(name); }
 
 std::span<const std::byte> Image::text_before(GuestVa address) const noexcept {

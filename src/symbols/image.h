@@ -64,6 +64,8 @@ class Image {
   [[nodiscard]] std::span<const GuestRange> text_ranges() const noexcept;
   /// Start of the function that covers the address, from DWARF or the symbol table.
   [[nodiscard]] std::optional<GuestVa> function_start(GuestVa address) const;
+  /// Where the symbol table's functions with a size lie, ascending, each place once.
+  [[nodiscard]] std::vector<GuestRange> functions() const;
   /// Address of a symbol by its exact linkage name.
   [[nodiscard]] std::optional<GuestVa> symbol_address(std::string_view name) const;
 

@@ -92,6 +92,7 @@ void SymbolTable::read(const ElfFile& file) {
     symbols_.push_back(c.symbol);
     if (!c.executable) continue;  // kept for address_of() only
     const bool function = c.type == STT_FUNC || c.type == STT_GNU_IFUNC;
+    if (function && c.size != 0) sized_functions_.push_back(index);
     if (function && c.size != 0) functions_.add(c.symbol.address, c.symbol.end, index);
     if (!function && c.type == STT_NOTYPE && c.size != 0) labels_.add(c.symbol.address, c.symbol.end, index);
     nearest_.add(c.symbol.address, std::max(c.symbol.end, std::min(next_address, c.section_end)), index);
@@ -111,6 +112,17 @@ std::optional<GuestVa> SymbolTable::address_of(std::string_view name) const {
   const auto found = std::find_if(symbols_.begin(), symbols_.end(), [&](const Symbol& s) { return s.name == name; });
   if (found == symbols_.end()) return std::nullopt;
   return GuestVa{found->address};
+}
+
+std::vector<GuestRange> SymbolTable::functions() const {
+  std::vector<GuestRange> ranges;
+  ranges.reserve(sized_functions_.size());
+  for (const uint32_t index : sized_functions_) {
+    const Symbol& symbol = symbols_[index];
+    const bool seen = !ranges.empty() && ranges.back().first.raw == symbol.address;  // an alias
+    if (!seen && symbol.end > symbol.address) ranges.push_back({GuestVa{symbol.address}, GuestVa{symbol.end - 1}});
+  }
+  return ranges;
 }
 
 }  // namespace qperf::symbols

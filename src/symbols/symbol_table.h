@@ -27,9 +27,12 @@ class SymbolTable {
   /// The best cover: a function with a size, then a sized label, then the nearest symbol at or below in the same section.
   [[nodiscard]] const Symbol* find(GuestVa address) const noexcept;
   [[nodiscard]] std::optional<GuestVa> address_of(std::string_view name) const;
+  /// Where the functions with a size lie, ascending, each place once.
+  [[nodiscard]] std::vector<GuestRange> functions() const;
 
  private:
   std::vector<Symbol> symbols_;
+  std::vector<uint32_t> sized_functions_;  // indices into symbols_
   IntervalIndex functions_;
   IntervalIndex labels_;
   IntervalIndex nearest_;

@@ -105,6 +105,7 @@ TEST_F(ControlTest, StartsSwitchedOffAndRecordsOnlyBetweenStartAndStop) {
 TEST_F(ControlTest, UnknownCommandsAreAnsweredAndHarmless) {
   start();
   Client client(socket);
+  EXPECT_EQ(client.ask("file"), "ok: " + std::filesystem::absolute(path).lexically_normal().string());
   EXPECT_EQ(client.ask("dance").rfind("err: unknown command: dance", 0), 0U);
   EXPECT_EQ(client.ask("").rfind("err: unknown command: ", 0), 0U);
   EXPECT_EQ(client.ask("\x1b[2J").find('\x1b'), std::string::npos);

@@ -134,6 +134,11 @@ Result<Options> check(const Typed& typed) {
 
 }  // namespace
 
+void declare_options(CLI::App& app) {
+  static Typed typed;  // the parser keeps references to it
+  declare(app, typed);
+}
+
 Result<Options> parse_options(int argc, const char* const* argv) {
   CLI::App app;
   Typed typed;

@@ -9,6 +9,10 @@
 #include "base/result.h"
 #include "tools/profiles/selection.h"
 
+namespace CLI {
+class App;
+}
+
 namespace qperf::tools {
 
 enum class Format : uint8_t { kFolded, kSpeedscope };
@@ -31,6 +35,9 @@ struct Options {
 
   [[nodiscard]] bool needs_events() const noexcept { return selection.needs_events() || off_cpu_output || sched_output; }
 };
+
+/// Gives the parser its options: for its manual page. The values go nowhere.
+void declare_options(CLI::App& app);
 
 /// Parses and checks; every failure is a usage error.
 [[nodiscard]] Result<Options> parse_options(int argc, const char* const* argv);

@@ -22,7 +22,11 @@ using Action = std::function<int()>;
 /// Adds one subcommand with its options and help to `app`, and on parsing sets `action`, which outlives the parser's callbacks.
 using AddCommand = void (*)(CLI::App& app, Action& action);
 
+void add_completion_command(CLI::App& app, Action& action);
+void add_doctor_command(CLI::App& app, Action& action);
 void add_export_command(CLI::App& app, Action& action);
+void add_record_command(CLI::App& app, Action& action);
+void add_top_command(CLI::App& app, Action& action);
 void add_trace_command(CLI::App& app, Action& action);
 
 }  // namespace qperf::tools

@@ -9,8 +9,12 @@ namespace {
 
 /// Every subcommand, in the order of the help text.
 constexpr AddCommand kCommands[] = {
+    add_record_command,
+    add_top_command,
     add_export_command,
     add_trace_command,
+    add_doctor_command,
+    add_completion_command,
 };
 
 }  // namespace
@@ -23,6 +27,7 @@ void add_commands(CLI::App& app, Action& action) {
   app.footer(
       "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done but data is incomplete.\n"
       "Examples:\n"
+      "  qperf record -- qemu-system-riscv64 -M virt -nographic -kernel kernel.elf\n"
       "  qperf export qperf.bin --format folded | flamegraph.pl > kernel.svg\n"
       "  qperf trace print trace-1234         what QEMU's devices did, in order\n"
       "'qperf COMMAND --help' describes a command.");

@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,6 +11,7 @@
 
 #include "base/printable.h"
 #include "tools/qperf/json.h"
+#include "tools/qperf/unix_socket.h"
 
 namespace qperf::tools {
 namespace {
@@ -130,15 +130,9 @@ const JsonValue* JsonValue::member(std::string_view name) const noexcept {
 Result<JsonValue> parse_json(std::string_view text) { return JsonParser(text).whole(); }
 
 Result<Qmp> Qmp::connect(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path)
-    return Error{ErrorCode::kUsage, printable(path) + ": longer than the " + std::to_string(sizeof address.sun_path - 1) +
-                                        " bytes of a socket's path"};
-  std::memcpy(address.sun_path, path.data(), path.size());
-  Qmp out(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (out.fd_ < 0 || ::connect(out.fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-    return system_error(printable(path)).in("QMP socket");
+  auto fd = connect_unix(path);
+  if (!fd) return std::move(fd).error().in("QMP socket");
+  Qmp out(*fd);
   QPERF_ASSIGN_OR_RETURN(const JsonValue greeting, out.receive());
   if (greeting.member("QMP") == nullptr)
     return Error{ErrorCode::kBadFormat,

@@ -133,9 +133,11 @@ void export_options(CLI::App& job, TraceOptions& options) {
 }
 
 void control_options(CLI::App& job, TraceOptions& options) {
-  job.add_option("--qmp", options.qmp, "QEMU's QMP socket (-qmp unix:SOCKET,server=on,wait=off)")
-      ->type_name("SOCKET")
-      ->required();
+  job.add_option("--qmp", options.qmp, "QEMU's QMP socket (-qmp unix:SOCKET,server=on,wait=off)")->type_name("SOCKET");
+  job.add_option("--hmp", options.hmp, "its monitor for people instead (-monitor unix:SOCKET,server=on,wait=off)")
+      ->type_name("SOCKET");
+  job.add_option("--virsh", options.virsh, "a guest of libvirt's instead; changes are made behind libvirt's back")
+      ->type_name("DOMAIN");
   job.add_option("WHAT", options.words, "list [GLOB] | on GLOB | off GLOB | file [on|off|flush|set PATH]")->required();
   add_json(job, options);
 }
@@ -183,7 +185,8 @@ constexpr Job kJobs[] = {
     {"control", "see and switch the events of a running QEMU",
      "  qperf trace control --qmp /run/vm.qmp list 'virtio_blk_*'\n"
      "  qperf trace control --qmp /run/vm.qmp on 'virtio_*'\n"
-     "  qperf trace control --qmp /run/vm.qmp file flush",
+     "  qperf trace control --qmp /run/vm.qmp file flush\n"
+     "  qperf trace control --virsh builder list 'virtio_*'",
      control_options, trace_control, false},
 };
 

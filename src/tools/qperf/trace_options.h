@@ -35,6 +35,8 @@ struct TraceOptions {
   std::string query;               // sql
   std::string output;              // export
   std::string qmp;                 // control
+  std::string hmp;                 // control
+  std::string virsh;               // control
   std::vector<std::string> words;  // control: what to do
   size_t top = 0;                  // mmio, locks: rows to show, 0 for all
   std::string capture;             // waits, mmio: of the same run

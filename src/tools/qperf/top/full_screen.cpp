@@ -1,0 +1,113 @@
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+
+#include "tools/qperf/top/screen.h"
+
+namespace qperf::tools {
+namespace {
+
+constexpr char kEnter[] = "\x1b[?1049h\x1b[?25l";  // alternate screen, no cursor
+constexpr char kLeave[] = "\x1b[?25h\x1b[?1049l";
+
+constexpr std::array kEndingSignals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+constexpr std::array kCrashes = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+
+// One terminal, and handlers that can be given nothing else.
+termios modes_before;
+volatile std::sig_atomic_t is_entered = 0;
+volatile std::sig_atomic_t end_asked = 0;
+
+/// All of it may be called from a signal handler.
+void enter() {
+  termios modes = modes_before;
+  modes.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+  modes.c_cc[VMIN] = 1;
+  modes.c_cc[VTIME] = 0;
+  ::tcsetattr(STDIN_FILENO, TCSANOW, &modes);
+  [[maybe_unused]] const auto ignored = ::write(STDOUT_FILENO, kEnter, sizeof kEnter - 1);
+  is_entered = 1;
+}
+
+void leave() {
+  if (is_entered == 0) return;
+  is_entered = 0;
+  [[maybe_unused]] const auto ignored = ::write(STDOUT_FILENO, kLeave, sizeof kLeave - 1);
+  ::tcsetattr(STDIN_FILENO, TCSANOW, &modes_before);
+}
+
+void on_end(int /*number*/) { end_asked = 1; }
+void on_size(int /*number*/) {}  // ends the wait for a key
+
+void on_crash(int number) {
+  leave();
+  ::signal(number, SIG_DFL);
+  ::raise(number);
+}
+
+/// The shell gets its terminal as it was, and gives it back at SIGCONT.
+void on_suspend(int /*number*/) {
+  const int error = errno;
+  leave();
+  ::raise(SIGSTOP);
+  enter();
+  errno = error;
+}
+
+void handle(int number, void (*handler)(int)) {
+  struct sigaction action{};
+  action.sa_handler = handler;  // without SA_RESTART: the wait for a key ends
+  ::sigaction(number, &action, nullptr);
+}
+
+}  // namespace
+
+FullScreen::FullScreen() {
+  ::tcgetattr(STDIN_FILENO, &modes_before);
+  std::atexit(leave);
+  for (const int number : kEndingSignals) handle(number, on_end);
+  for (const int number : kCrashes) handle(number, on_crash);
+  handle(SIGTSTP, on_suspend);
+  handle(SIGWINCH, on_size);
+  enter();
+}
+
+FullScreen::~FullScreen() { leave(); }
+
+ScreenSize FullScreen::size() noexcept {
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0) return {};
+  return {.rows = size.ws_row, .columns = size.ws_col};
+}
+
+void FullScreen::show(const std::vector<std::string>& lines) {
+  // Each line is overwritten and its old rest erased: clearing the screen first would flicker.
+  std::string text = "\x1b[H";
+  for (size_t i = 0; i < lines.size(); ++i) text += (i == 0 ? "" : "\r\n") + lines[i] + "\x1b[K";
+  text += "\x1b[J";
+  for (size_t written = 0; written < text.size();) {
+    const ssize_t count = ::write(STDOUT_FILENO, text.data() + written, text.size() - written);
+    if (count < 0 && errno != EINTR) return;
+    if (count > 0) written += static_cast<size_t>(count);
+  }
+}
+
+std::optional<char> FullScreen::key(int timeout_ms) {
+  pollfd waiting{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+  if (::poll(&waiting, 1, timeout_ms) <= 0) return std::nullopt;
+  char key = 0;
+  const ssize_t got = ::read(STDIN_FILENO, &key, 1);
+  if (got == 1) return key;
+  if (got == 0 || errno != EINTR) end_asked = 1;  // the terminal is gone
+  return std::nullopt;
+}
+
+bool FullScreen::must_end() noexcept { return end_asked != 0; }
+
+}  // namespace qperf::tools
