@@ -9,6 +9,9 @@
 #include <cstring>
 #include <memory>
 
+#include "base/printable.h"
+#include "capture/header_keys.h"
+
 namespace qperf::analysis {
 namespace {
 
@@ -27,13 +30,15 @@ Result<std::vector<std::byte>> first_bytes(const std::string& path) {
 
 }  // namespace
 
+Result<bool> is_legacy_file(const std::string& path) {
+  QPERF_ASSIGN_OR_RETURN(const auto magic, first_bytes(path));
+  return capture::is_legacy_capture(magic);
+}
+
 Result<CaptureInput> survey_capture(const std::string& path) {
   CaptureInput input{.path = path, .legacy = false, .summary = {}, .fingerprints = {}};
-  QPERF_ASSIGN_OR_RETURN(const auto magic, first_bytes(path));
-  if (capture::is_legacy_capture(magic)) {
-    input.legacy = true;
-    return input;
-  }
+  QPERF_ASSIGN_OR_RETURN(input.legacy, is_legacy_file(path));
+  if (input.legacy) return input;
   capture::Handlers handlers;
   handlers.fingerprints = [&](std::span<const capture::Fingerprint> seen) -> Result<void> {
     const size_t room = kMaxFingerprints - input.fingerprints.size();
@@ -49,6 +54,7 @@ Result<CaptureInput> survey_capture(const std::string& path) {
 std::string describe_mode(const CaptureInput& input) {
   const capture::Header& header = input.summary.header;
   if (input.legacy) return "older format, no clock";
+  if (const auto format = capture::import_format(input.summary.metadata)) return "imported: " + printable(*format);
   switch (header.mode) {
     case guest::Mode::kWall: return fmt::format("wall at {} Hz", header.freq_hz);
     case guest::Mode::kIcount: {

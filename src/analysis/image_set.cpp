@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/printable.h"
+#include "capture/header_keys.h"
 
 namespace qperf::analysis {
 namespace {
@@ -125,7 +126,9 @@ Result<ImageSet> ImageSet::open(std::span<const ElfArgument> elfs, const Capture
                    fmt::format("{}: the ELF it names, {}, has another build-id by now: give the one that was "
                                "booted with --elf",
                                input.path, elf.path)};
-    for (const std::string& warning : image.warnings()) messages.push_back({Severity::kWarning, printable(warning)});
+    // What an import's ELF lacks, the foreign profile never had.
+    const bool imported = capture::import_format(input.summary.metadata).has_value();
+    for (const std::string& warning : imported ? std::span<const std::string>() : image.warnings()) messages.push_back({Severity::kWarning, printable(warning)});
 
     std::vector<symbols::SlideEra> eras;
     if (elf.slide_bytes) {

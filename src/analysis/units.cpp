@@ -1,5 +1,6 @@
 #include "analysis/units.h"
 
+#include "capture/header_keys.h"
 #include "profile/ids.h"
 
 namespace qperf::analysis {
@@ -8,7 +9,7 @@ using profile::saturating_add;
 using profile::saturating_multiply;
 
 WeightUnit weight_unit(const CaptureInput& input) noexcept {
-  if (input.legacy) return WeightUnit::kSamples;
+  if (input.legacy || capture::import_format(input.summary.metadata)) return WeightUnit::kSamples;
   switch (input.summary.header.mode) {
     case guest::Mode::kWall: return WeightUnit::kTicks;
     case guest::Mode::kIcount: return WeightUnit::kPeriods;

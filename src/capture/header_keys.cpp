@@ -129,6 +129,13 @@ constexpr HeaderKey kKeys[] = {
 
 }  // namespace
 
+std::optional<std::string> import_format(const Metadata& metadata) {
+  const auto found = metadata.find(std::string(kImportKey));
+  if (found == metadata.end()) return std::nullopt;
+  const auto* text = std::get_if<std::string>(&found->second);
+  return text != nullptr ? std::optional(*text) : std::nullopt;
+}
+
 Result<void> check_header(const Header& header) {
   const auto refuse = [](std::string text) { return Error{ErrorCode::kBadFormat, "header: " + std::move(text)}; };
   // Readers divide by these two.

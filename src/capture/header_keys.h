@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -14,6 +16,11 @@ inline constexpr std::string_view kElfBuildIdKey = "kernel.elf_build_id";
 /// QEMU's own trace of the same run; appended when the recording has ended, no part of Header.
 inline constexpr std::string_view kTraceFileKey = "qemu.trace_file";
 inline constexpr std::string_view kTraceEventsKey = "qemu.trace_events";
+
+/// Of captures that qperf did not record but made of other tools' profiles: a text that says of which ("perf script"). Their weights
+/// are samples, whatever mode and rate say.
+inline constexpr std::string_view kImportKey = "import.format";
+[[nodiscard]] std::optional<std::string> import_format(const Metadata& metadata);
 
 /// Refuses a header that a reader would refuse: no rate in the mode that needs it, an empty kernel range, too many vCPUs.
 [[nodiscard]] Result<void> check_header(const Header& header);
