@@ -21,6 +21,9 @@ struct CaptureInput {
 /// More than any recorder writes: bounds what a forged file can make the vote cost.
 inline constexpr size_t kMaxFingerprints = size_t{1} << 16;
 
+/// Whether `path` begins like a capture of the older Rust profiler. Error: it cannot be read.
+[[nodiscard]] Result<bool> is_legacy_file(const std::string& path);
+
 /// Reads everything of `path` but the samples.
 [[nodiscard]] Result<CaptureInput> survey_capture(const std::string& path);
 

@@ -27,14 +27,8 @@ struct Totals {
 
 Totals sum(const capture::Ledger& ledger) {
   Totals totals;
+  totals.ticks = sum_of_ticks(ledger, {});
   for (const auto& vcpu : ledger.vcpus) {
-    totals.ticks.issued += vcpu.ticks.issued;
-    totals.ticks.kernel += vcpu.ticks.kernel;
-    totals.ticks.user += vcpu.ticks.user;
-    totals.ticks.idle += vcpu.ticks.idle;
-    totals.ticks.other_privileged += vcpu.ticks.other_privileged;
-    totals.ticks.lost += vcpu.ticks.lost;
-    totals.ticks.unknown_idle += vcpu.ticks.unknown_idle;
     totals.dropped_queue_full += vcpu.dropped_queue_full;
     totals.dropped_writer += vcpu.dropped_writer;
   }
@@ -71,19 +65,6 @@ std::string comparable(std::string_view arguments) {
     arguments.remove_prefix(std::min(end + 1, arguments.size()));
   }
   return printable(kept);
-}
-
-void warn_of_damage(const CaptureProfile& profile, Messages& messages) {
-  const capture::Integrity& integrity = profile.input.summary.integrity;
-  if (profile.input.legacy || integrity.whole()) return;
-  std::string text = fmt::format("{}: the capture is incomplete", profile.input.path);
-  if (!integrity.finished) text += ", it was never finished (was QEMU killed?)";
-  if (integrity.cut) text += ", it ends inside a chunk";
-  if (integrity.damaged_chunks != 0) text += fmt::format(", {} damaged chunks", integrity.damaged_chunks);
-  if (integrity.missing_chunks != 0) text += fmt::format(", {} missing chunks", integrity.missing_chunks);
-  if (integrity.skipped_bytes != 0) text += fmt::format(", {} bytes that belong to no chunk", integrity.skipped_bytes);
-  if (!integrity.first_damage.empty()) text += fmt::format(" (first: {})", printable(integrity.first_damage));
-  messages.push_back({Severity::kWarning, text + "; what is whole is shown"});
 }
 
 void warn_of_losses(const CaptureProfile& profile, Messages& messages) {
@@ -128,27 +109,48 @@ void warn_of_stacks(const CaptureProfile& profile, Messages& messages) {
 
 }  // namespace
 
+std::string headline(const CaptureInput& input) {
+  if (input.legacy) return fmt::format("{}: {}", input.path, describe_mode(input));
+  const capture::Header& header = input.summary.header;
+  std::string head = fmt::format("{}: {}, {}, {} vCPU{}", input.path, guest::info(header.target).name, describe_mode(input),
+                                 header.vcpus, header.vcpus == 1 ? "" : "s");
+  if (input.summary.trailer) head += fmt::format(", {:.3f} s", static_cast<double>(input.summary.trailer->end_wall_ns) / 1e9);
+  return head;
+}
+
+std::string selection_line(const CaptureProfile& profile) {
+  const Tally& tally = profile.tally;
+  const auto unit = weight_unit(profile.input);
+  const bool exact = unit == WeightUnit::kInstructions;
+  std::string selected =
+      fmt::format("selected: {} of {} {}", tally.samples, tally.samples_in_file, exact ? "block counts" : "samples");
+  if (unit != WeightUnit::kSamples)
+    selected += fmt::format(", {} of {} {}", tally.weight, tally.weight_in_file, unit_name(unit));
+  return selected + fmt::format("; {} distinct {}", tally.distinct_stacks, exact ? "functions" : "stacks");
+}
+
+capture::Ticks sum_of_ticks(const capture::Ledger& ledger, const profile::VcpuSet& vcpus) {
+  capture::Ticks sum;
+  for (const auto& vcpu : ledger.vcpus) {
+    if (!vcpus.contains(vcpu.vcpu)) continue;
+    sum.issued += vcpu.ticks.issued;
+    sum.kernel += vcpu.ticks.kernel;
+    sum.user += vcpu.ticks.user;
+    sum.idle += vcpu.ticks.idle;
+    sum.other_privileged += vcpu.ticks.other_privileged;
+    sum.lost += vcpu.ticks.lost;
+    sum.unknown_idle += vcpu.ticks.unknown_idle;
+  }
+  return sum;
+}
+
 std::vector<std::string> report_lines(const CaptureProfile& profile) {
   const CaptureInput& input = profile.input;
   const Tally& tally = profile.tally;
   const capture::Header& header = input.summary.header;
-  std::vector<std::string> lines;
-  if (input.legacy) {
-    lines.push_back(fmt::format("{}: {}", input.path, describe_mode(input)));
-  } else {
-    std::string head = fmt::format("{}: {}, {}, {} vCPU{}", input.path, guest::info(header.target).name, describe_mode(input),
-                                   header.vcpus, header.vcpus == 1 ? "" : "s");
-    if (input.summary.trailer) head += fmt::format(", {:.3f} s", static_cast<double>(input.summary.trailer->end_wall_ns) / 1e9);
-    lines.push_back(std::move(head));
-  }
   const auto unit = weight_unit(input);
   const bool exact = unit == WeightUnit::kInstructions;
-  const std::string_view things = exact ? "block counts" : "samples";
-  std::string selected = fmt::format("selected: {} of {} {}", tally.samples, tally.samples_in_file, things);
-  if (unit != WeightUnit::kSamples)
-    selected += fmt::format(", {} of {} {}", tally.weight, tally.weight_in_file, unit_name(unit));
-  selected += fmt::format("; {} distinct {}", tally.distinct_stacks, exact ? "functions" : "stacks");
-  lines.push_back(std::move(selected));
+  std::vector<std::string> lines{headline(input), selection_line(profile)};
   if (tally.bad_records != 0) lines.push_back(fmt::format("not counted: {} records without an address", tally.bad_records));
   if (input.summary.last_ledger) {
     const Totals totals = sum(*input.summary.last_ledger);
@@ -174,7 +176,9 @@ std::vector<std::string> report_lines(const CaptureProfile& profile) {
 
 Messages weaknesses(const CaptureProfile& profile) {
   Messages messages;
-  warn_of_damage(profile, messages);
+  if (!profile.input.legacy) {
+    if (auto damage = damage_in(profile.input.path, profile.input.summary.integrity)) messages.push_back(*std::move(damage));
+  }
   warn_of_losses(profile, messages);
   warn_of_stacks(profile, messages);
   if (profile.tally.samples == 0)
@@ -183,6 +187,18 @@ Messages weaknesses(const CaptureProfile& profile) {
                                                 : fmt::format("{}: the selection is empty: none of {} samples is in it",
                                                               profile.input.path, profile.tally.samples_in_file)});
   return messages;
+}
+
+std::optional<Message> damage_in(const std::string& path, const capture::Integrity& integrity) {
+  if (integrity.whole()) return std::nullopt;
+  std::string text = fmt::format("{}: the capture is incomplete", path);
+  if (!integrity.finished) text += ", it was never finished (was QEMU killed?)";
+  if (integrity.cut) text += ", it ends inside a chunk";
+  if (integrity.damaged_chunks != 0) text += fmt::format(", {} damaged chunks", integrity.damaged_chunks);
+  if (integrity.missing_chunks != 0) text += fmt::format(", {} missing chunks", integrity.missing_chunks);
+  if (integrity.skipped_bytes != 0) text += fmt::format(", {} bytes that belong to no chunk", integrity.skipped_bytes);
+  if (!integrity.first_damage.empty()) text += fmt::format(" (first: {})", printable(integrity.first_damage));
+  return Message{Severity::kWarning, text + "; what is whole is shown"};
 }
 
 Messages differences_between(const CaptureInput& before, const CaptureInput& after) {

@@ -93,8 +93,8 @@ Result<void> SchedView::survey(const CaptureInput& input) {
   count_drops(input);
   vcpus_share_a_thread_ = !input.summary.header.idle_known && input.summary.header.max_vcpus > 1;
   if (!survey_->has_events() && needs_events(request_))
-    return Error{ErrorCode::kUsage, fmt::format("{}: has no trace events, which --group-by-task, --phase, --task, --off-cpu-output and "
-                                                "--sched-output need: record with trace=ADDRESS of the guest's trace marker",
+    return Error{ErrorCode::kUsage, fmt::format("{}: has no trace events, and all about tasks, phases and waiting needs some: "
+                                                "record with trace=ADDRESS of the guest's trace marker",
                                                 input.path)};
   if (request_.phase) {
     QPERF_ASSIGN_OR_RETURN(selected_, survey_->phases().select(*request_.phase, request_.occurrence));
@@ -119,6 +119,7 @@ void SchedView::count_drops(const CaptureInput& input) {
 
 Result<void> SchedView::replay(const CaptureInput& input) {
   replay_ = std::make_unique<sched::Replay>(*survey_, window_, request_.wakers);
+  replay_->set_listener(request_.listener);
   capture::Handlers handlers;
   handlers.events = [this](const capture::EventChunk& chunk) -> Result<void> {
     replay_->chunk(chunk);
@@ -136,7 +137,7 @@ Result<void> SchedView::prepare(const CaptureInput& input, const ImageSet& image
                                                 "guest's trace marker",
                                                 input.path)};
   QPERF_RETURN_IF_ERROR(survey(input));
-  if (request_.label_samples) {
+  if (request_.label_samples || request_.group_by_phase) {
     const auto& phases = survey_->phases().all();
     innermost_.emplace(phases);
     std::map<std::string_view, uint32_t> first;
@@ -151,6 +152,7 @@ Result<void> SchedView::prepare(const CaptureInput& input, const ImageSet& image
 std::optional<uint32_t> SchedView::root_of(VcpuIndex, TaskId task, WallNs wall_ns) {
   if (request_.phase && !selected_.contains(wall_ns)) return std::nullopt;
   if (request_.label_samples && !survey_->has_events()) return kNoRoot;
+  if (!request_.tasks && request_.group_by_phase) return phase_root(wall_ns);
   if (!request_.group_by_task && !request_.tasks && !request_.label_samples) return kNoRoot;
   const sched::LabelId label = survey_->names().label(task, wall_ns);
   if (request_.tasks) {
@@ -159,8 +161,15 @@ std::optional<uint32_t> SchedView::root_of(VcpuIndex, TaskId task, WallNs wall_n
     if (wanted < 0) wanted = std::regex_search(survey_->names().labels().text(label), *request_.tasks) ? 1 : 0;
     if (wanted == 0) return std::nullopt;
   }
+  if (request_.group_by_phase) return phase_root(wall_ns);
   if (request_.label_samples) return labelled_root(label, wall_ns);
   return request_.group_by_task ? label.raw : kNoRoot;
+}
+
+/// 0: no phase; else the name's first occurrence, from 1.
+uint32_t SchedView::phase_root(WallNs wall_ns) {
+  const auto phase = innermost_->at(wall_ns);
+  return phase ? first_occurrence_[*phase] + 1 : 0;
 }
 
 uint32_t SchedView::labelled_root(sched::LabelId task, WallNs wall_ns) {
@@ -173,6 +182,7 @@ uint32_t SchedView::labelled_root(sched::LabelId task, WallNs wall_ns) {
 }
 
 std::string SchedView::root_name(uint32_t root) const {
+  if (request_.group_by_phase) return root == 0 ? "[no phase]" : survey_->phases().all()[root - 1].name;
   const uint32_t label = request_.label_samples ? label_pairs_[root].task : root;
   return survey_->names().labels().text(sched::LabelId{label});
 }
@@ -232,6 +242,17 @@ Messages SchedView::weaknesses() const {
   if (replay_ && replay_->oddities()[static_cast<size_t>(sched::Oddity::kTooManyTasks)] != 0)
     messages.push_back({Severity::kWarning, fmt::format("more than {} tasks: events of further ones were left out", sched::kMaxTasks)});
   return messages;
+}
+
+bool SchedView::wants(const std::string& label) const {
+  return !request_.tasks || std::regex_search(label, *request_.tasks);
+}
+
+std::vector<std::string> SchedView::frames_of(sched::StackId stack) const {
+  std::vector<std::string> all;
+  for (const GuestVa address : replay_->stacks().frames(stack))
+    for (std::string& frame : names_->frames(address)) all.push_back(std::move(frame));
+  return all;
 }
 
 std::vector<sched::OffCpuLine> SchedView::off_cpu_lines() const {

@@ -27,7 +27,8 @@ struct SchedRequest {
   std::optional<std::string> phase;
   std::optional<uint64_t> occurrence;  // with a phase; nullopt: all of them
   std::optional<std::regex> tasks;     // labels that it finds; nullopt: all
-  bool group_by_task = false;
+  bool group_by_task = false;   // a root for each task
+  bool group_by_phase = false;  // instead: a root for each phase, of those that are open the innermost one
   /// Roots tell tasks and phases apart: SchedView::labels_of().
   bool label_samples = false;
   /// A capture without trace events is taken as it is, where nothing above needs them.
@@ -35,6 +36,8 @@ struct SchedRequest {
   sched::WakerSide wakers = sched::WakerSide::kLeaveOut;
   /// Off-CPU time or statistics are wanted: the events are replayed, not only surveyed.
   bool replay = false;
+  /// With replay: told of every interval, the window aside. Outlives the reading.
+  sched::IntervalSink* listener = nullptr;
 };
 
 /// What is known about the samples under one root.
@@ -64,7 +67,13 @@ class SchedView final : public SampleView {
   /// What makes the attribution of waiting incomplete.
   [[nodiscard]] Messages weaknesses() const;
 
-  /// With SchedRequest::replay.
+  /// Whether the task of that label is among those that were asked for.
+  [[nodiscard]] bool wants(const std::string& label) const;
+
+  /// With SchedRequest::replay, after prepare().
+  [[nodiscard]] const sched::Replay& replayed() const noexcept { return *replay_; }
+  [[nodiscard]] const sched::Window& window() const noexcept { return window_; }
+  [[nodiscard]] std::vector<std::string> frames_of(sched::StackId stack) const;  // leaf first
   [[nodiscard]] std::vector<sched::OffCpuLine> off_cpu_lines() const;
   [[nodiscard]] std::string statistics_json() const;
 
@@ -72,6 +81,7 @@ class SchedView final : public SampleView {
   Result<void> survey(const CaptureInput& input);
   void count_drops(const CaptureInput& input);
   Result<void> replay(const CaptureInput& input);
+  uint32_t phase_root(WallNs wall_ns);
   uint32_t labelled_root(sched::LabelId task, WallNs wall_ns);
 
   struct LabelPair {

@@ -10,8 +10,11 @@
 namespace qperf::tools {
 
 void add_capture_options(CLI::App& command, CaptureOptions& options) {
-  SelectionText& selection = options.selection;
   command.add_option("FILE", options.path, "a capture, as libqperf.so wrote it")->required();
+  add_selection_options(command, options.selection);
+}
+
+void add_selection_options(CLI::App& command, SelectionText& selection) {
   command
       .add_option("-e,--elf", selection.elfs,
                   "ELF of the kernel that ran, with symbols; repeat for firmware, modules, a loader. @SLIDE: bytes it ran above "
@@ -48,15 +51,20 @@ analysis::Messages LoadedCapture::warnings() const {
 
 Result<LoadedCapture> load_capture(const CaptureOptions& options, const LoadNeeds& needs, profile::NamedStacks& names) {
   if (options.path == "-") return Error{ErrorCode::kUsage, "FILE cannot be standard input: a capture is read twice"};
-  QPERF_ASSIGN_OR_RETURN(const Selection selection, check_selection(options.selection));
+  QPERF_ASSIGN_OR_RETURN(Selection selection, check_selection(options.selection));
+  if (needs.roots != Roots::kAsSelected) selection.group_by_task = needs.roots == Roots::kTasks;
   LoadedCapture loaded;
-  if (selection.needs_events() || needs.replay) {
+  loaded.vcpus = selection.vcpus;
+  if (selection.needs_events() || needs.replay || needs.roots == Roots::kPhases) {
     analysis::SchedRequest sched = selection.sched_request();
     sched.replay = needs.replay;
+    sched.listener = needs.listener;
+    sched.group_by_phase = needs.roots == Roots::kPhases;
     loaded.sched = std::make_unique<analysis::SchedView>(std::move(sched));
   }
   analysis::CaptureRequest request = selection.capture_request(options.path);
   request.order = needs.order;
+  request.detail = needs.detail;
   request.view = loaded.sched.get();
   QPERF_ASSIGN_OR_RETURN(loaded.profile, analysis::profile_capture(request, names));
   return loaded;

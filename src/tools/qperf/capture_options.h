@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -7,6 +8,7 @@
 #include "analysis/profile_capture.h"
 #include "analysis/sched_view.h"
 #include "base/result.h"
+#include "profile/filter.h"
 #include "profile/frame_table.h"
 #include "tools/profiles/selection.h"
 #include "tools/qperf/command.h"
@@ -23,15 +25,25 @@ struct CaptureOptions {
 /// `options` outlives `command`.
 void add_capture_options(CLI::App& command, CaptureOptions& options);
 
+/// The same options without FILE.
+void add_selection_options(CLI::App& command, SelectionText& selection);
+
+/// A root frame for each stack: none or the task's as the options say, or what the subcommand needs.
+enum class Roots : uint8_t { kAsSelected, kTasks, kPhases };
+
 /// What a subcommand reads beyond the sums of samples.
 struct LoadNeeds {
   analysis::Order order = analysis::Order::kSums;
+  analysis::Detail detail = analysis::Detail::kFunctions;
+  Roots roots = Roots::kAsSelected;
   bool replay = false;  // the scheduler's events into waits: fails for a capture without them
+  sched::IntervalSink* listener = nullptr;  // with replay: told of every interval
 };
 
 /// A capture whose selected samples are named and summed.
 struct LoadedCapture {
   analysis::CaptureProfile profile;
+  profile::VcpuSet vcpus;                      // that were asked for
   std::unique_ptr<analysis::SchedView> sched;  // nullptr: neither the selection nor the needs have to do with tasks
 
   /// kIncomplete if part of the file is missing or damaged.

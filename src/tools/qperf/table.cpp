@@ -8,6 +8,13 @@
 #include "tools/qperf/json.h"
 
 namespace qperf::tools {
+namespace {
+
+bool is_data(const std::vector<Cell>& row) {
+  return std::ranges::any_of(row, [](const Cell& cell) { return cell.json != "null"; });
+}
+
+}  // namespace
 
 Cell cell(uint64_t value) {
   const std::string text = std::to_string(value);
@@ -34,6 +41,8 @@ Cell cell_us(std::optional<uint64_t> ns) {
                       : fmt::format("{:.0f}", us),
           std::to_string(*ns)};
 }
+
+Cell cell_ms(uint64_t ns) { return {fmt::format("{}.{:03}", ns / 1'000'000, ns % 1'000'000 / 1000), std::to_string(ns)}; }
 
 Cell cell_time(uint64_t ns, uint64_t origin_ns) {
   const uint64_t since = ns - std::min(ns, origin_ns);
@@ -63,33 +72,67 @@ Cell cell_words(const std::vector<std::string>& words) {
 std::string Table::text() const {
   std::vector<size_t> widths;
   for (const Column& column : columns_) widths.push_back(column.title.size());
-  for (const auto& row : rows_) {
+  const auto every_row = [&](const auto& visit) {
+    for (const auto* rows : {&rows_, &notes_})
+      for (const auto& row : *rows) visit(row);
+  };
+  every_row([&](const std::vector<Cell>& row) {
     for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].text.size());
-  }
+  });
   std::string out;
+  bool first = true;
   const auto put = [&](size_t i, const std::string& text) {
+    if (columns_[i].title.empty()) return;
     const std::string padding(widths[i] - std::min(widths[i], text.size()), ' ');
-    out += (i == 0 ? "" : "  ") + (columns_[i].left ? text + padding : padding + text);
+    out += (first ? "" : "  ") + (columns_[i].left ? text + padding : padding + text);
+    first = false;
   };
   const auto end_line = [&] {
     out.erase(out.find_last_not_of(' ') + 1);
     out += '\n';
+    first = true;
   };
   for (size_t i = 0; i < columns_.size(); ++i) put(i, columns_[i].title);
   end_line();
-  for (const auto& row : rows_) {
+  every_row([&](const std::vector<Cell>& row) {
     for (size_t i = 0; i < row.size(); ++i) put(i, row[i].text);
     end_line();
-  }
+  });
+  return out;
+}
+
+std::string Table::csv() const {
+  const auto field = [](const Cell& value) {
+    if (value.json == "null") return std::string();
+    if (!value.json.starts_with('"')) return value.json;
+    if (value.text.find_first_of(",\"\r\n") == std::string::npos) return value.text;
+    std::string quoted = "\"";
+    for (const char c : value.text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return quoted + '"';
+  };
+  std::string out;
+  const auto line = [&](const auto& text_of) {
+    std::string text;
+    for (size_t i = 0; i < columns_.size(); ++i)
+      if (!columns_[i].key.empty()) text += ',' + text_of(i);
+    out += text.substr(1) + '\n';
+  };
+  line([&](size_t i) { return columns_[i].key; });
+  for (const auto& row : rows_)
+    if (is_data(row)) line([&](size_t i) { return field(row[i]); });
   return out;
 }
 
 std::string Table::json() const {
   std::string out = "[";
   for (const auto& row : rows_) {
+    if (!is_data(row)) continue;
     out += out.size() > 1 ? ",\n  {" : "\n  {";
+    bool first = true;
     for (size_t i = 0; i < row.size(); ++i) {
-      if (i > 0) out += ", ";
+      if (columns_[i].key.empty()) continue;
+      if (!first) out += ", ";
+      first = false;
       out += json_string(columns_[i].key) + ": " + row[i].json;
     }
     out += "}";

@@ -20,6 +20,8 @@ struct Cell {
 [[nodiscard]] Cell cell_text(std::string_view untrusted);
 /// Text: microseconds with three significant digits at least ("71.0"); JSON: nanoseconds.
 [[nodiscard]] Cell cell_us(std::optional<uint64_t> ns);
+/// Text: milliseconds with three decimals; JSON: nanoseconds.
+[[nodiscard]] Cell cell_ms(uint64_t ns);
 /// Text: seconds since `origin_ns`; JSON: nanoseconds of the trace's clock.
 [[nodiscard]] Cell cell_time(uint64_t ns, uint64_t origin_ns);
 [[nodiscard]] Cell cell_percent(double part, double whole);
@@ -27,23 +29,29 @@ struct Cell {
 /// Text: the words that hold, joined by commas; JSON: an array of them.
 [[nodiscard]] Cell cell_words(const std::vector<std::string>& words);
 
-/// Rows under titled columns; text is aligned, JSON is an array of objects with the columns' keys.
+/// Rows under titled columns; text is aligned, JSON is an array of objects with the columns' keys, CSV (RFC 4180, but with plain
+/// line feeds) has the keys as its first line.
 class Table {
  public:
   struct Column {
-    std::string title;
-    std::string key;
+    std::string title;  // empty: a column for programs only
+    std::string key;    // empty: a column for people only
     bool left = false;
   };
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  /// A row all of whose JSON is null is for people only.
   void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
+  /// A row for people only, such as a sum.
+  void add_note(std::vector<Cell> row) { notes_.push_back(std::move(row)); }
   [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
   [[nodiscard]] std::string text() const;
   [[nodiscard]] std::string json() const;
+  [[nodiscard]] std::string csv() const;
 
  private:
   std::vector<Column> columns_;
   std::vector<std::vector<Cell>> rows_;
+  std::vector<std::vector<Cell>> notes_;  // behind the rows
 };
 
 /// "key": value pairs around tables: builds the one object that a job prints under --json.

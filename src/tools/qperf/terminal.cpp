@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/printable.h"
+
 namespace qperf::tools {
 namespace {
 
@@ -15,7 +17,7 @@ constexpr std::string_view kPlain = "\x1b[0m";
 
 void print_line(std::string_view colour, std::string_view kind, std::string_view message) {
   const bool coloured = may_colour(STDERR_FILENO);
-  const std::string line = fmt::format("qperf: {}{}:{} {}\n", coloured ? colour : "", kind, coloured ? kPlain : "", message);
+  const std::string line = fmt::format("qperf: {}{}:{} {}\n", coloured ? colour : "", kind, coloured ? kPlain : "", printable(message));
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
