@@ -55,6 +55,20 @@ void Collector::count(const capture::PackedSamples& chunk, const Selected& selec
   if (keep_order_ == KeepOrder::kYes) timeline_.add(sample.wall_ns, chunk.vcpu, weights_[last.row].stack, sample.weight);
 }
 
+void Collector::visit(const capture::PackedSamples& chunk,
+                      const std::function<void(const capture::Sample&, profile::StackId)>& use) {
+  const Seen first_time = seen_;
+  select(chunk);
+  seen_ = first_time;
+  if (selected_.empty()) return;
+  sites_.intern(chunk.sites, site_ids_);
+  for (const Selected& selected : selected_) {
+    const capture::Sample& sample = chunk.samples[selected.sample];
+    const uint32_t era = images_.eras() == 1 ? 0 : images_.era_at(sample.wall_ns);
+    use(sample, intern(era, selected.root, site_ids_[sample.site]));
+  }
+}
+
 void Collector::add_plain(VcpuIndex vcpu, const capture::Site& site) {
   const uint64_t position = seen_.samples++;
   seen_.weight = profile::saturating_add(seen_.weight, 1);

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "analysis/image_set.h"
@@ -38,6 +39,9 @@ class Collector {
   void add_plain(VcpuIndex vcpu, const capture::Site& site);
   /// Exact counts: `instructions` were executed in the block at pc.
   void add_block(GuestVa pc, uint64_t instructions);
+
+  /// The selected samples of a chunk that add() has seen before, with their raw stacks; sums stay as they are.
+  void visit(const capture::PackedSamples& chunk, const std::function<void(const capture::Sample&, profile::StackId)>& use);
 
   struct Seen {
     uint64_t samples = 0;

@@ -164,8 +164,9 @@ profile::StackId name_stack(std::span<const uint32_t> ruled, const std::vector<N
   return names.stacks.intern(frames);
 }
 
-void sum_by_name(const Collector& collector, const RuledStacks& ruled, const std::vector<NamedLookup>& named, Depth depth,
-                 const SampleView* view, profile::NamedStacks& names, CaptureProfile& result) {
+/// The ids of the named stacks, by ruled stack.
+std::vector<profile::StackId> sum_by_name(const Collector& collector, const RuledStacks& ruled, const std::vector<NamedLookup>& named,
+                                          Depth depth, const SampleView* view, profile::NamedStacks& names, CaptureProfile& result) {
   std::vector<profile::StackId> named_ids(ruled.stacks.size(), profile::StackId{kNotUsed});
   std::vector<profile::FrameId> frames;
   Tally& tally = result.tally;
@@ -188,6 +189,7 @@ void sum_by_name(const Collector& collector, const RuledStacks& ruled, const std
   tally.weight = result.weights.total_weight();
   tally.distinct_stacks = result.weights.rows().size();
   tally.distinct_addresses = ruled.lookups.all().size();
+  return named_ids;
 }
 
 profile::LocatedImage describe_image(const symbols::Image& image) {
@@ -228,22 +230,31 @@ Result<CaptureProfile> profile_capture(const CaptureRequest& request, profile::N
   CaptureProfile result;
   QPERF_ASSIGN_OR_RETURN(result.input, survey_capture(request.path));
   const CaptureInput& input = result.input;
-  QPERF_ASSIGN_OR_RETURN(const profile::SampleFilter filter, make_filter(request, input));
+  auto parts = std::make_unique<SampleReplay::Parts>();
+  parts->path = request.path;
+  QPERF_ASSIGN_OR_RETURN(parts->filter, make_filter(request, input));
   warn_of_absent_vcpus(request, result);
-  QPERF_ASSIGN_OR_RETURN(const ImageSet images, ImageSet::open(request.elfs, input, request.mismatch, result.messages));
+  QPERF_ASSIGN_OR_RETURN(parts->images, ImageSet::open(request.elfs, input, request.mismatch, result.messages));
+  const ImageSet& images = parts->images;
   if (request.view != nullptr) QPERF_RETURN_IF_ERROR(request.view->prepare(input, images));
 
-  Collector collector(images, filter,
-                      request.order == Order::kTimeline ? Collector::KeepOrder::kYes : Collector::KeepOrder::kNo,
-                      request.view);
+  parts->collector = std::make_unique<Collector>(
+      images, parts->filter, request.order == Order::kTimeline ? Collector::KeepOrder::kYes : Collector::KeepOrder::kNo,
+      request.view);
+  Collector& collector = *parts->collector;
   QPERF_RETURN_IF_ERROR(input.legacy ? collect_legacy(input, collector, result) : collect(input, collector));
   result.tally.samples_in_file = collector.seen().samples;
   result.tally.weight_in_file = collector.seen().weight;
 
   const RuledStacks ruled = apply_rules(collector, images, input);
   QPERF_ASSIGN_OR_RETURN(const auto named, name_lookups(images, ruled.lookups.all(), names.frames));
-  sum_by_name(collector, ruled, named, is_exact(input) ? Depth::kLeafOnly : Depth::kWhole, request.view, names, result);
+  const auto named_ids = sum_by_name(collector, ruled, named, is_exact(input) ? Depth::kLeafOnly : Depth::kWhole, request.view,
+                                     names, result);
   if (request.detail == Detail::kLines) result.located = locate(collector, ruled, named, images);
+  if (request.access == SampleAccess::kAgain && !input.legacy && !is_exact(input)) {
+    for (const profile::StackId ruled_id : ruled.by_raw) parts->named.push_back(named_ids[ruled_id.raw]);
+    result.samples = std::make_unique<SampleReplay>(std::move(parts));
+  }
   const auto& trailer = input.summary.trailer;
   if (!input.legacy && !input.summary.integrity.whole()) result.complete = false;
   if (trailer && trailer->reason == capture::EndReason::kWriteError) result.complete = false;

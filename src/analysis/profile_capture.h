@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "analysis/elf_argument.h"
 #include "analysis/image_set.h"
 #include "analysis/message.h"
+#include "analysis/sample_replay.h"
 #include "analysis/sample_view.h"
 #include "base/result.h"
 #include "profile/filter.h"
@@ -26,6 +28,9 @@ enum class Order : uint8_t { kSums, kTimeline };
 /// How closely stacks are told apart: by functions, or by addresses and lines too.
 enum class Detail : uint8_t { kFunctions, kLines };
 
+/// Whether the samples can be read again one by one, with their names.
+enum class SampleAccess : uint8_t { kOnce, kAgain };
+
 /// One capture, the ELFs to name it with and the part of it to look at.
 struct CaptureRequest {
   std::string path;
@@ -36,6 +41,7 @@ struct CaptureRequest {
   Mismatch mismatch = Mismatch::kRefuse;
   Order order = Order::kSums;
   Detail detail = Detail::kFunctions;
+  SampleAccess access = SampleAccess::kOnce;
   SampleView* view = nullptr;  // chooses samples and gives roots
 };
 
@@ -62,6 +68,7 @@ struct CaptureProfile {
   profile::WeightTable weights;  // by vCPU; exact counts are all under vCPU 0
   profile::Timeline timeline;    // with Order::kTimeline
   std::optional<profile::LocatedProfile> located;  // with Detail::kLines; its roots are the view's
+  std::unique_ptr<SampleReplay> samples;  // with SampleAccess::kAgain, where samples have a clock
   Tally tally;
   bool complete = true;  // false: part of the capture is missing or damaged
   Messages messages;

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <string_view>
@@ -54,7 +56,18 @@ class ImageFrameNames final : public sched::FrameNames {
 };
 
 bool needs_events(const SchedRequest& request) {
-  return !request.events_optional || request.phase || request.tasks || request.group_by_task || request.replay;
+  return !request.events_optional || request.phase || request.tasks || request.group_by_task;
+}
+
+Result<void> feed(sched::Replay& replay, const std::string& path) {
+  capture::Handlers handlers;
+  handlers.events = [&replay](const capture::EventChunk& chunk) -> Result<void> {
+    replay.chunk(chunk);
+    return {};
+  };
+  QPERF_RETURN_IF_ERROR(capture::read_capture(path, handlers));
+  replay.finish();
+  return {};
 }
 
 uint64_t total(const capture::EventCounts& counts) { return std::accumulate(counts.begin(), counts.end(), uint64_t{0}); }
@@ -120,22 +133,26 @@ void SchedView::count_drops(const CaptureInput& input) {
 Result<void> SchedView::replay(const CaptureInput& input) {
   replay_ = std::make_unique<sched::Replay>(*survey_, window_, request_.wakers);
   replay_->set_listener(request_.listener);
-  capture::Handlers handlers;
-  handlers.events = [this](const capture::EventChunk& chunk) -> Result<void> {
-    replay_->chunk(chunk);
-    return {};
-  };
-  QPERF_RETURN_IF_ERROR(capture::read_capture(input.path, handlers));
-  replay_->finish();
-  return {};
+  return feed(*replay_, input.path);
+}
+
+Result<void> SchedView::replay_again(sched::IntervalSink& sink) const {
+  sched::Replay again(*survey_, window_, request_.wakers);
+  again.set_listener(&sink);
+  return feed(again, path_);
 }
 
 Result<void> SchedView::prepare(const CaptureInput& input, const ImageSet& images) {
-  if (input.legacy && !needs_events(request_)) return {};
+  if (input.legacy && !needs_events(request_)) {
+    survey_ = std::make_unique<sched::Survey>();
+    survey_->finish(0);
+    return {};
+  }
   if (input.legacy)
     return Error{ErrorCode::kUsage, fmt::format("{}: captures of the older format have no trace events: record with trace=ADDRESS of the "
                                                 "guest's trace marker",
                                                 input.path)};
+  path_ = input.path;
   QPERF_RETURN_IF_ERROR(survey(input));
   if (request_.label_samples || request_.group_by_phase) {
     const auto& phases = survey_->phases().all();
@@ -143,7 +160,7 @@ Result<void> SchedView::prepare(const CaptureInput& input, const ImageSet& image
     std::map<std::string_view, uint32_t> first;
     for (uint32_t i = 0; i < phases.size(); ++i) first_occurrence_.push_back(first.try_emplace(phases[i].name, i).first->second);
   }
-  if (!request_.replay) return {};
+  if (!request_.replay || !survey_->has_events()) return {};
   QPERF_RETURN_IF_ERROR(replay(input));
   QPERF_ASSIGN_OR_RETURN(names_, ImageFrameNames::make(images, replay_->stacks()));
   return {};

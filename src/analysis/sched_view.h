@@ -31,7 +31,7 @@ struct SchedRequest {
   bool group_by_phase = false;  // instead: a root for each phase, of those that are open the innermost one
   /// Roots tell tasks and phases apart: SchedView::labels_of().
   bool label_samples = false;
-  /// A capture without trace events is taken as it is, where nothing above needs them.
+  /// A capture without trace events is taken as it is, unless tasks, a phase or their grouping were asked for.
   bool events_optional = false;
   sched::WakerSide wakers = sched::WakerSide::kLeaveOut;
   /// Off-CPU time or statistics are wanted: the events are replayed, not only surveyed.
@@ -70,7 +70,16 @@ class SchedView final : public SampleView {
   /// Whether the task of that label is among those that were asked for.
   [[nodiscard]] bool wants(const std::string& label) const;
 
-  /// With SchedRequest::replay, after prepare().
+  /// Reads the events once more and tells `sink` every interval of the capture, for pictures of time. Tasks, labels and stacks
+  /// have the numbers that they have in replayed().
+  Result<void> replay_again(sched::IntervalSink& sink) const;
+  [[nodiscard]] const sched::Survey& surveyed() const noexcept { return *survey_; }
+  /// nullptr: all tasks.
+  [[nodiscard]] const std::regex* task_filter() const noexcept { return request_.tasks ? &*request_.tasks : nullptr; }
+  /// False where the events were not replayed, or there are none.
+  [[nodiscard]] bool has_replay() const noexcept { return replay_ != nullptr; }
+
+  /// With SchedRequest::replay, after prepare(), if has_replay().
   [[nodiscard]] const sched::Replay& replayed() const noexcept { return *replay_; }
   [[nodiscard]] const sched::Window& window() const noexcept { return window_; }
   [[nodiscard]] std::vector<std::string> frames_of(sched::StackId stack) const;  // leaf first
@@ -91,6 +100,7 @@ class SchedView final : public SampleView {
   static constexpr uint32_t kNoPhase = 0xffffffff;
 
   SchedRequest request_;
+  std::string path_;
   std::unique_ptr<sched::Survey> survey_;
   std::map<VcpuIndex, capture::EventCounts> drops_by_vcpu_;
   uint64_t not_written_ = 0;

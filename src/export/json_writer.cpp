@@ -54,4 +54,9 @@ void JsonWriter::number(uint64_t value) {
   sink_.write(std::string_view(digits, end));
 }
 
+void JsonWriter::thousandths(uint64_t value) {
+  separate();
+  sink_.write(fmt::format("{}.{:03}", value / 1000, value % 1000));
+}
+
 }  // namespace qperf::exporter

@@ -10,7 +10,7 @@
 namespace qperf::exporter {
 
 /// Writes JSON as it goes, with no document in memory. The caller nests begin and end calls rightly; commas and escapes are
-/// seen to here. Integers only: what is written compares equal on every machine.
+/// seen to here. No floating point: what is written compares equal on every machine.
 class JsonWriter {
  public:
   explicit JsonWriter(TextSink& sink) : sink_(sink) {}
@@ -24,6 +24,8 @@ class JsonWriter {
   /// Any bytes: what is not valid UTF-8 or a control character shows as `\xNN`.
   void string(std::string_view text);
   void number(uint64_t value);
+  /// value / 1000, with three decimals: nanoseconds where microseconds are the unit.
+  void thousandths(uint64_t value);
   /// Readable files: a line break before the next value.
   void line_break() { line_break_ = true; }
 

@@ -85,11 +85,7 @@ PprofWriter::PprofWriter(const PprofHeader& header, const profile::FrameTable& f
   sink_.write(rest.data());
 }
 
-void PprofWriter::emit(uint32_t field, const ProtoWriter& message) {
-  ProtoWriter framed;
-  framed.message(field, message);
-  sink_.write(framed.data());
-}
+void PprofWriter::emit(uint32_t field, const ProtoWriter& message) { write_message(sink_, field, message); }
 
 uint64_t PprofWriter::text_index(std::string_view text) {
   if (const auto known = texts_.find(text); known != texts_.end()) return known->second;

@@ -9,14 +9,20 @@ void ProtoWriter::fixed64(uint32_t field, uint64_t value) {
 
 void ProtoWriter::packed(uint32_t field, std::span<const uint64_t> values) {
   if (values.empty()) return;
-  size_t length = 0;
+  size_t size = 0;
   for (uint64_t value : values) {
-    do ++length;
+    do ++size;
     while ((value >>= 7) != 0);
   }
-  tag(field, kLengthDelimited);
-  varint(length);
+  length(field, size);
   for (const uint64_t value : values) varint(value);
+}
+
+void write_message(TextSink& sink, uint32_t field, const ProtoWriter& message) {
+  ProtoWriter head;  // short enough to need no allocation
+  head.length(field, message.data().size());
+  sink.write(head.data());
+  sink.write(message.data());
 }
 
 }  // namespace qperf::exporter

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "export/text_sink.h"
+
 namespace qperf::exporter {
 
 /// Appends fields of one protobuf message to a buffer. Field numbers are 1 .. 2^29 - 1. A field that has its default value
@@ -20,11 +22,15 @@ class ProtoWriter {
   void fixed64(uint32_t field, uint64_t value);
   /// A string, bytes, or the bytes of an inner message.
   void bytes(uint32_t field, std::string_view value) {
-    tag(field, kLengthDelimited);
-    varint(value.size());
+    length(field, value.size());
     buffer_ += value;
   }
   void message(uint32_t field, const ProtoWriter& inner) { bytes(field, inner.buffer_); }
+  /// The beginning of bytes(): `size` bytes are to follow.
+  void length(uint32_t field, size_t size) {
+    tag(field, kLengthDelimited);
+    varint(size);
+  }
   /// A repeated number in packed form; nothing for no values.
   void packed(uint32_t field, std::span<const uint64_t> values);
 
@@ -46,5 +52,8 @@ class ProtoWriter {
 
   std::string buffer_;
 };
+
+/// Writes one field with a message, without a copy of it.
+void write_message(TextSink& sink, uint32_t field, const ProtoWriter& message);
 
 }  // namespace qperf::exporter

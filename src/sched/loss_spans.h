@@ -24,13 +24,16 @@ class LossSpans {
   [[nodiscard]] bool touches(VcpuIndex vcpu, WallNs from_ns, WallNs to_ns) const noexcept;
   [[nodiscard]] bool empty() const noexcept { return of_vcpu_.empty(); }
 
+  struct Span {
+    WallNs from_ns;
+    WallNs to_ns;  // UINT64_MAX: to the end
+  };
+  /// Ascending and disjoint.
+  [[nodiscard]] const std::map<VcpuIndex, std::vector<Span>>& by_vcpu() const noexcept { return of_vcpu_; }
+
   static constexpr size_t kMaxSpans = size_t{1} << 16;
 
  private:
-  struct Span {
-    WallNs from_ns;
-    WallNs to_ns;
-  };
   static bool any_touches(const std::vector<Span>& spans, WallNs from_ns, WallNs to_ns) noexcept;
   static void append(std::vector<Span>& spans, Span span);
 

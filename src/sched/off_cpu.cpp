@@ -19,7 +19,6 @@ namespace {
 enum Kind : uint16_t { kBlockedLine, kRunnableLine, kMoreLine };
 enum Flag : uint16_t { kUncertain = 1, kHasEnqueue = 2, kHasWaker = 4, kWakerIsTask = 8, kRunnableState = 16 };
 
-constexpr std::string_view kUncertainRoot = "[uncertain]";
 constexpr std::string_view kWakerSeparator = "--";
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }

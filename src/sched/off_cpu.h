@@ -7,6 +7,7 @@
 #include <optional>
 #include <regex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/types.h"
@@ -44,7 +45,10 @@ class HexFrameNames final : public FrameNames {
 
 enum class WakerSide : uint8_t { kLeaveOut, kAppend };
 
-/// One line of the off-CPU profile.
+/// The root of lines whose attribution an event that was lost could have changed.
+inline constexpr std::string_view kUncertainRoot = "[uncertain]";
+
+/// One line of the off-CPU profile: [uncertain] where that is so, the task, its state, then why and where.
 struct OffCpuLine {
   std::vector<std::string> frames;  // root first
   uint64_t weight_ns = 0;

@@ -55,16 +55,19 @@ Result<LoadedCapture> load_capture(const CaptureOptions& options, const LoadNeed
   if (needs.roots != Roots::kAsSelected) selection.group_by_task = needs.roots == Roots::kTasks;
   LoadedCapture loaded;
   loaded.vcpus = selection.vcpus;
-  if (selection.needs_events() || needs.replay || needs.roots == Roots::kPhases) {
+  if (selection.needs_events() || needs.replay || needs.replay_if_events || needs.label_samples || needs.roots == Roots::kPhases) {
     analysis::SchedRequest sched = selection.sched_request();
-    sched.replay = needs.replay;
+    sched.replay = needs.replay || needs.replay_if_events;
     sched.listener = needs.listener;
     sched.group_by_phase = needs.roots == Roots::kPhases;
+    sched.label_samples = needs.label_samples;
+    sched.events_optional = !needs.replay && needs.roots != Roots::kPhases;
     loaded.sched = std::make_unique<analysis::SchedView>(std::move(sched));
   }
   analysis::CaptureRequest request = selection.capture_request(options.path);
   request.order = needs.order;
   request.detail = needs.detail;
+  request.access = needs.access;
   request.view = loaded.sched.get();
   QPERF_ASSIGN_OR_RETURN(loaded.profile, analysis::profile_capture(request, names));
   return loaded;

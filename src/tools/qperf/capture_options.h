@@ -35,9 +35,12 @@ enum class Roots : uint8_t { kAsSelected, kTasks, kPhases };
 struct LoadNeeds {
   analysis::Order order = analysis::Order::kSums;
   analysis::Detail detail = analysis::Detail::kFunctions;
+  analysis::SampleAccess access = analysis::SampleAccess::kOnce;
   Roots roots = Roots::kAsSelected;
   bool replay = false;  // the scheduler's events into waits: fails for a capture without them
   sched::IntervalSink* listener = nullptr;  // with replay: told of every interval
+  bool replay_if_events = false;            // replay where there are events; a capture without them will do
+  bool label_samples = false;               // with task and phase where there are events: SchedView::labels_of()
 };
 
 /// A capture whose selected samples are named and summed.

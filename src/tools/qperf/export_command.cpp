@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/report.h"
+#include "analysis/units.h"
 #include "base/printable.h"
 #include "export/output_file.h"
 #include "tools/qperf/capture_options.h"
@@ -20,6 +22,9 @@ struct ExportOptions {
   CaptureOptions capture;
   std::string format;
   std::string output = "-";
+  bool off_cpu = false;
+  std::string baseline;
+  std::vector<std::string> baseline_elfs;
 };
 
 Result<const ExportFormat*> find_format(std::string_view name) {
@@ -31,22 +36,66 @@ Result<const ExportFormat*> find_format(std::string_view name) {
   return Error{ErrorCode::kUsage, fmt::format("--format '{}': not known: {}", printable(name), known)};
 }
 
+std::string formats_that(bool (*can)(const ExportFormat&)) {
+  std::string list;
+  for (const ExportFormat* format : export_formats())
+    if (can(*format)) list += fmt::format("{}{}", list.empty() ? "" : ", ", format->name);
+  return list;
+}
+
+Result<void> check_format_can(const ExportOptions& options, const ExportFormat& format) {
+  const auto refuse = [&](std::string_view option, bool (*can)(const ExportFormat&)) {
+    return Error{ErrorCode::kUsage, fmt::format("{}: not with --format {}: {}", option, format.name, formats_that(can))};
+  };
+  if (options.off_cpu && format.write_off_cpu == nullptr)
+    return refuse("--off-cpu", [](const ExportFormat& other) { return other.write_off_cpu != nullptr; });
+  if (!options.baseline.empty() && (!format.compares || options.off_cpu))
+    return refuse("--baseline", [](const ExportFormat& other) { return other.compares; });
+  if (options.baseline.empty() && !options.baseline_elfs.empty())
+    return Error{ErrorCode::kUsage, "--baseline-elf: there is no --baseline"};
+  return {};
+}
+
+/// The same part of the older capture.
+Result<std::unique_ptr<LoadedCapture>> load_baseline(const ExportOptions& options, const LoadedCapture& current, const LoadNeeds& needs,
+                                                     profile::NamedStacks& names) {
+  CaptureOptions older = options.capture;
+  older.path = options.baseline;
+  if (!options.baseline_elfs.empty()) older.selection.elfs = options.baseline_elfs;
+  QPERF_ASSIGN_OR_RETURN(auto loaded, load_capture(older, needs, names));
+  const analysis::CaptureInput& input = loaded.profile.input;
+  if (analysis::weight_unit(input) != analysis::weight_unit(current.profile.input))
+    return Error{ErrorCode::kUsage, fmt::format("--baseline: {} was recorded with {}, {} with {}: only captures of one mode can be compared",
+                                                input.path, analysis::describe_mode(input), options.capture.path,
+                                                analysis::describe_mode(current.profile.input))};
+  print_warnings(loaded);
+  for (const auto& message : analysis::differences_between(input, current.profile.input)) report_warning(printable(message.text));
+  return std::make_unique<LoadedCapture>(std::move(loaded));
+}
+
 Result<int> run(const ExportOptions& options) {
   QPERF_ASSIGN_OR_RETURN(const ExportFormat* format, find_format(options.format));
-  std::vector<std::string> inputs{options.capture.path};
+  QPERF_RETURN_IF_ERROR(check_format_can(options, *format));
+  std::vector<std::string> inputs{options.capture.path, options.baseline};
   for (const auto& elf : options.capture.selection.elfs) inputs.push_back(analysis::parse_elf_argument(elf).path);
+  for (const auto& elf : options.baseline_elfs) inputs.push_back(analysis::parse_elf_argument(elf).path);
   QPERF_RETURN_IF_ERROR(check_no_input_is_overwritten(inputs, {options.output}));
 
   profile::NamedStacks names;
-  QPERF_ASSIGN_OR_RETURN(const LoadedCapture capture, load_capture(options.capture, format->needs, names));
+  const LoadNeeds needs = options.off_cpu ? LoadNeeds{.replay = true} : format->needs;
+  QPERF_ASSIGN_OR_RETURN(const LoadedCapture capture, load_capture(options.capture, needs, names));
   print_warnings(capture);
+  std::unique_ptr<LoadedCapture> baseline;
+  if (!options.baseline.empty()) {
+    QPERF_ASSIGN_OR_RETURN(baseline, load_baseline(options, capture, needs, names));
+  }
   const std::string name = std::filesystem::path(options.capture.path).filename().string();
   const ExportInput input{
-      .name = name, .names = names, .capture = capture, .by_task = options.capture.selection.group_by_task};
+      .name = name, .names = names, .capture = capture, .baseline = baseline.get(), .by_task = options.capture.selection.group_by_task};
   QPERF_ASSIGN_OR_RETURN(const auto file, exporter::OutputFile::create(options.output));
-  QPERF_RETURN_IF_ERROR(format->write(input, *file));
+  QPERF_RETURN_IF_ERROR(options.off_cpu ? format->write_off_cpu(input, *file) : format->write(input, *file));
   QPERF_RETURN_IF_ERROR(file->commit());
-  return capture.exit_code();
+  return baseline && baseline->exit_code() != kDone ? baseline->exit_code() : capture.exit_code();
 }
 
 std::string format_list() {
@@ -65,11 +114,19 @@ void add_export_command(CLI::App& app, Action& action) {
   command->add_option("-o,--output", options->output, "where to [standard output]")->type_name("OUT");
   command->add_flag("--group-by-task", options->capture.selection.group_by_task,
                     "a root frame (speedscope: a profile) for each task; needs a capture made with trace=");
+  command->add_flag("--off-cpu", options->off_cpu,
+                    "where tasks waited, in nanoseconds, instead of where they ran: folded, speedscope, pprof; needs trace= too");
+  command->add_option("--baseline", options->baseline, "an older capture: what changed since then (pprof)")->type_name("OLD");
+  command->add_option("--baseline-elf", options->baseline_elfs, "its ELF, if not --elf's")
+      ->type_name("ELF[@SLIDE]")
+      ->allow_extra_args(false);
   command->footer(format_list() +
                   "Examples:\n"
                   "  qperf export qperf.bin --format folded | flamegraph.pl > kernel.svg\n"
                   "  qperf export qperf.bin -e vmlinux --format speedscope -o kernel.speedscope.json\n"
-                  "  qperf export qperf.bin --format folded --phase boot --cpu 0 -o boot.folded");
+                  "  qperf export qperf.bin --format folded --phase boot --cpu 0 -o boot.folded\n"
+                  "  qperf export qperf.bin --format pprof -o kernel.pb.gz && go tool pprof -http : kernel.pb.gz\n"
+                  "  qperf export qperf.bin --format folded --off-cpu | flamegraph.pl --countname ns > waits.svg");
   command->callback([&action, options] {
     action = [options] {
       const auto code = run(*options);

@@ -1,4 +1,5 @@
 #include "tools/profiles/folded_output.h"
+#include "tools/profiles/off_cpu_output.h"
 #include "tools/qperf/export_format.h"
 
 namespace qperf::tools {
@@ -10,11 +11,17 @@ Result<void> write(const ExportInput& input, exporter::TextSink& sink) {
   return {};
 }
 
+Result<void> write_off_cpu(const ExportInput& input, exporter::TextSink& sink) {
+  write_off_cpu_folded(*input.capture.sched, sink);
+  return {};
+}
+
 }  // namespace
 
 const ExportFormat kFoldedFormat{.name = "folded",
                                  .summary = "a line per stack with its count, for flamegraph.pl and inferno",
                                  .needs = {},
-                                 .write = write};
+                                 .write = write,
+                                 .write_off_cpu = write_off_cpu};
 
 }  // namespace qperf::tools

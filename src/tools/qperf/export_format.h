@@ -15,6 +15,7 @@ struct ExportInput {
   std::string_view name;  // of the capture, without its folders: untrusted
   profile::NamedStacks& names;
   const LoadedCapture& capture;
+  const LoadedCapture* baseline = nullptr;  // what it is compared with
   bool by_task = false;  // stacks have their task as root frame
 };
 
@@ -25,10 +26,17 @@ struct ExportFormat {
   LoadNeeds needs;
   /// Writes the whole file, which may be binary. The sink keeps its own failures.
   Result<void> (*write)(const ExportInput& input, exporter::TextSink& sink);
+  /// The same of the time that tasks waited; the events have been replayed. nullptr: the format has no such file.
+  Result<void> (*write_off_cpu)(const ExportInput& input, exporter::TextSink& sink) = nullptr;
+  bool compares = false;  // write() takes a baseline
 };
 
 extern const ExportFormat kFoldedFormat;
 extern const ExportFormat kSpeedscopeFormat;
+extern const ExportFormat kPprofFormat;
+extern const ExportFormat kPerfettoFormat;
+extern const ExportFormat kCallgrindFormat;
+extern const ExportFormat kChromeFormat;
 
 /// In the order of the help text.
 [[nodiscard]] std::span<const ExportFormat* const> export_formats() noexcept;

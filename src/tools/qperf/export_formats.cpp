@@ -8,6 +8,10 @@ std::span<const ExportFormat* const> export_formats() noexcept {
   static constexpr std::array kFormats{
       &kFoldedFormat,
       &kSpeedscopeFormat,
+      &kPprofFormat,
+      &kPerfettoFormat,
+      &kCallgrindFormat,
+      &kChromeFormat,
   };
   return kFormats;
 }

@@ -1,6 +1,7 @@
 #include <string>
 
 #include "export/speedscope.h"
+#include "tools/profiles/off_cpu_output.h"
 #include "tools/profiles/speedscope_output.h"
 #include "tools/qperf/export_format.h"
 
@@ -14,11 +15,17 @@ Result<void> write(const ExportInput& input, exporter::TextSink& sink) {
   return {};
 }
 
+Result<void> write_off_cpu(const ExportInput& input, exporter::TextSink& sink) {
+  write_off_cpu_speedscope(*input.capture.sched, sink);
+  return {};
+}
+
 }  // namespace
 
 const ExportFormat kSpeedscopeFormat{.name = "speedscope",
                                      .summary = "JSON for speedscope, in the order of time",
                                      .needs = {.order = analysis::Order::kTimeline},
-                                     .write = write};
+                                     .write = write,
+                                     .write_off_cpu = write_off_cpu};
 
 }  // namespace qperf::tools

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/collector.h"
+#include "analysis/image_set.h"
+#include "base/result.h"
+#include "profile/filter.h"
+#include "profile/ids.h"
+
+namespace qperf::analysis {
+
+/// One selected sample.
+struct TimedSample {
+  VcpuIndex vcpu;
+  TaskId task;
+  WallNs wall_ns = 0;
+  uint64_t weight = 0;
+  profile::StackId stack;  // of the NamedStacks that the profile was made with
+};
+
+/// Reads the samples of a profiled capture once more, each with its named stack: for pictures of time, whose memory must not
+/// grow with samples.
+class SampleReplay {
+ public:
+  /// Moved into the heap so that the parts that refer to each other stay where they are.
+  struct Parts {
+    std::string path;
+    ImageSet images;
+    profile::SampleFilter filter;
+    std::unique_ptr<Collector> collector;  // refers to images and filter
+    std::vector<profile::StackId> named;   // by the collector's stacks
+  };
+  explicit SampleReplay(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+  /// In the order of the file: one vCPU's samples ascend in time, chunks of different vCPUs alternate. The view that chose the
+  /// samples must still live.
+  Result<void> run(const std::function<void(const TimedSample&)>& use) const;
+
+ private:
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace qperf::analysis

@@ -1,0 +1,164 @@
+#include "export/chrome.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace qperf::exporter {
+namespace {
+
+/// A group is a process of the viewer, a lane a thread; samples have a process of their own.
+constexpr uint64_t kSamplesPid = 1;
+constexpr uint64_t pid_of(LaneGroup group) noexcept { return 2 + static_cast<uint64_t>(group); }
+constexpr uint64_t tid_of(LaneId lane) noexcept { return 1 + uint64_t{lane.raw}; }
+
+std::string_view process_name(uint64_t pid) noexcept {
+  constexpr std::string_view kNames[] = {"samples by vCPU", "vCPUs", "tasks", "phases", "losses"};
+  return kNames[pid - 1];
+}
+
+}  // namespace
+
+ChromeWriter::ChromeWriter(const profile::NamedStacks& names, SampleSpan span, TextSink& sink)
+    : names_(names), span_(span), json_(sink), sink_(sink) {
+  json_.begin_object();
+  json_.key("displayTimeUnit");
+  json_.string("ns");
+  json_.key("traceEvents");
+  json_.begin_array();
+}
+
+void ChromeWriter::begin_event(std::string_view phase, uint64_t pid, uint64_t tid) {
+  json_.line_break();
+  json_.begin_object();
+  json_.key("ph");
+  json_.string(phase);
+  json_.key("pid");
+  json_.number(pid);
+  json_.key("tid");
+  json_.number(tid);
+}
+
+void ChromeWriter::metadata(std::string_view what, uint64_t pid, uint64_t tid, std::string_view name) {
+  begin_event("M", pid, tid);
+  json_.key("name");
+  json_.string(what);
+  json_.key("args");
+  json_.begin_object();
+  json_.key("name");
+  json_.string(name);
+  json_.end_object();
+  json_.end_object();
+}
+
+void ChromeWriter::args(std::span<const TimelineDetail> details) {
+  if (details.empty()) return;
+  json_.key("args");
+  json_.begin_object();
+  for (const TimelineDetail& detail : details) {
+    json_.key(detail.key);
+    if (detail.text.empty())
+      json_.number(detail.number);
+    else
+      json_.string(detail.text);
+  }
+  json_.end_object();
+}
+
+void ChromeWriter::lane(LaneId id, LaneGroup group, std::string_view name) {
+  bool& written = process_written_[static_cast<size_t>(group)];
+  if (!written) metadata("process_name", pid_of(group), 0, process_name(pid_of(group)));
+  written = true;
+  group_of_lane_.resize(std::max(group_of_lane_.size(), id.raw + size_t{1}));
+  group_of_lane_[id.raw] = group;
+  metadata("thread_name", pid_of(group), tid_of(id), name);
+}
+
+void ChromeWriter::slice(const TimelineSlice& slice) {
+  begin_event("X", pid_of(group_of_lane_[slice.lane.raw]), tid_of(slice.lane));
+  json_.key("ts");
+  json_.thousandths(slice.from_ns);
+  json_.key("dur");
+  json_.thousandths(slice.to_ns - slice.from_ns);
+  json_.key("name");
+  json_.string(slice.name);
+  args(slice.details);
+  json_.end_object();
+  if (slice.flow.raw != 0) flow_end("f", slice.lane, slice.from_ns, slice.flow);
+}
+
+void ChromeWriter::instant(const TimelineInstant& instant) {
+  begin_event("i", pid_of(group_of_lane_[instant.lane.raw]), tid_of(instant.lane));
+  json_.key("s");
+  json_.string("t");
+  json_.key("ts");
+  json_.thousandths(instant.at_ns);
+  json_.key("name");
+  json_.string(instant.name);
+  args(instant.details);
+  json_.end_object();
+  if (instant.flow.raw != 0) flow_end("s", instant.lane, instant.at_ns, instant.flow);
+}
+
+void ChromeWriter::flow_end(std::string_view phase, LaneId lane, WallNs at_ns, FlowId flow) {
+  begin_event(phase, pid_of(group_of_lane_[lane.raw]), tid_of(lane));
+  json_.key("id");
+  json_.number(flow.raw);
+  json_.key("ts");
+  json_.thousandths(at_ns);
+  json_.key("cat");
+  json_.string("wake");
+  json_.key("name");
+  json_.string("wake");
+  json_.end_object();
+}
+
+void ChromeWriter::close(uint32_t vcpu, size_t keep, WallNs at_ns) {
+  auto& frames = open_[vcpu].frames;
+  for (; frames.size() > keep; frames.pop_back()) {
+    begin_event("E", kSamplesPid, vcpu + uint64_t{1});
+    json_.key("ts");
+    json_.thousandths(at_ns);
+    json_.end_object();
+  }
+}
+
+void ChromeWriter::sample(const TimelineSample& sample) {
+  const uint32_t vcpu = sample.vcpu.raw;
+  if (open_.size() <= vcpu) open_.resize(vcpu + size_t{1});
+  Open& open = open_[vcpu];
+  if (!open.named) {
+    bool& written = process_written_[kLaneGroupCount];
+    if (!written) metadata("process_name", kSamplesPid, 0, process_name(kSamplesPid));
+    written = true;
+    metadata("thread_name", kSamplesPid, vcpu + uint64_t{1}, fmt::format("cpu{}", vcpu));
+    open.named = true;
+  }
+  const WallNs at_ns = std::max(sample.at_ns, open.last_ns);  // a forged file's clock may go back
+  if (open.until_ns < at_ns) close(vcpu, 0, open.until_ns);
+  const auto stack = names_.stacks[sample.stack];
+  const auto common = std::ranges::mismatch(open.frames, stack).in1 - open.frames.begin();
+  close(vcpu, static_cast<size_t>(common), at_ns);
+  for (const profile::FrameId frame : stack.subspan(static_cast<size_t>(common))) {
+    begin_event("B", kSamplesPid, vcpu + uint64_t{1});
+    json_.key("ts");
+    json_.thousandths(at_ns);
+    json_.key("name");
+    json_.string(names_.frames[frame].name);
+    json_.end_object();
+    open.frames.push_back(frame);
+  }
+  open.last_ns = at_ns;
+  const uint64_t most_ns = std::max(span_.least_ns, profile::saturating_multiply(span_.ns_per_weight, sample.weight));
+  open.until_ns = profile::saturating_add(at_ns, most_ns);
+}
+
+void ChromeWriter::finish() {
+  for (uint32_t vcpu = 0; vcpu < open_.size(); ++vcpu) close(vcpu, 0, open_[vcpu].until_ns);
+  json_.line_break();
+  json_.end_array();
+  json_.end_object();
+  sink_.write("\n");
+}
+
+}  // namespace qperf::exporter

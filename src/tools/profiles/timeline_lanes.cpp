@@ -1,0 +1,28 @@
+#include "tools/profiles/timeline_lanes.h"
+
+#include <algorithm>
+
+namespace qperf::tools {
+
+bool TimelineLanes::draw(exporter::TimelineSlice slice) {
+  WallNs& end_ns = ends_ns_[slice.lane.raw];
+  slice.from_ns = std::max(slice.from_ns, end_ns);
+  if (slice.from_ns >= slice.to_ns) return false;
+  end_ns = slice.to_ns;
+  writer_.slice(slice);
+  return true;
+}
+
+exporter::LaneGroup TimelineLanes::group_of(Kind kind) noexcept {
+  switch (kind) {
+    case Kind::kVcpu:
+    case Kind::kHalts: return exporter::LaneGroup::kVcpu;
+    case Kind::kTask: return exporter::LaneGroup::kTask;
+    case Kind::kPhase: return exporter::LaneGroup::kPhase;
+    case Kind::kLostEvents:
+    case Kind::kLostSamples: return exporter::LaneGroup::kLoss;
+  }
+  return exporter::LaneGroup::kLoss;
+}
+
+}  // namespace qperf::tools

@@ -1,0 +1,39 @@
+#include <fmt/core.h>
+
+#include "tools/profiles/pprof_output.h"
+#include "tools/qperf/export_format.h"
+#include "tools/qperf/terminal.h"
+
+namespace qperf::tools {
+namespace {
+
+Result<void> tell_size(Result<uint64_t> bytes) {
+  if (!bytes) return std::move(bytes).error();
+  if (*bytes > kPprofMeLimitBytes)
+    report_warning(fmt::format("the file has {:.1f} MB; pprof.me takes 2 MB at most: a window (--from, --until, --phase) or one vCPU "
+                               "(--cpu) makes it smaller, and `pprof -http` has no limit",
+                               static_cast<double>(*bytes) / 1e6));
+  return {};
+}
+
+Result<void> write(const ExportInput& input, exporter::TextSink& sink) {
+  const Profiles profiles{.names = input.names,
+                          .current = input.capture.profile,
+                          .baseline = input.baseline == nullptr ? nullptr : &input.baseline->profile};
+  return tell_size(write_pprof(profiles, input.capture.sched.get(), sink));
+}
+
+Result<void> write_off_cpu(const ExportInput& input, exporter::TextSink& sink) {
+  return tell_size(write_off_cpu_pprof(input.capture.profile.input, *input.capture.sched, sink));
+}
+
+}  // namespace
+
+const ExportFormat kPprofFormat{.name = "pprof",
+                                .summary = "gzip-compressed profile.proto for go tool pprof and pprof.me, with lines and labels",
+                                .needs = {.detail = analysis::Detail::kLines, .label_samples = true},
+                                .write = write,
+                                .write_off_cpu = write_off_cpu,
+                                .compares = true};
+
+}  // namespace qperf::tools
