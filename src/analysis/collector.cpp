@@ -52,7 +52,15 @@ void Collector::count(const capture::PackedSamples& chunk, const Selected& selec
     last = Last{.era = era, .root = selected.root, .vcpu = chunk.vcpu, .row = static_cast<uint32_t>(row)};
   }
   weights_[last.row].add(sample.weight, 1);
-  if (keep_order_ == KeepOrder::kYes) timeline_.add(sample.wall_ns, chunk.vcpu, weights_[last.row].stack, sample.weight);
+  keep(sample.wall_ns, chunk.vcpu, weights_[last.row].stack, sample.weight);
+}
+
+void Collector::keep(WallNs wall_ns, VcpuIndex vcpu, profile::StackId stack, uint64_t weight) {
+  switch (keep_) {
+    case Keep::kSums: break;
+    case Keep::kOrder: timeline_.add(wall_ns, vcpu, stack, weight); break;
+    case Keep::kBins: bins_.add(wall_ns, vcpu, stack, weight); break;
+  }
 }
 
 void Collector::visit(const capture::PackedSamples& chunk,
@@ -75,7 +83,7 @@ void Collector::add_plain(VcpuIndex vcpu, const capture::Site& site) {
   if (!filter_.vcpus.contains(vcpu)) return;
   const profile::StackId stack = intern(0, kNoRoot, sites_.intern(site));
   weights_[weights_.row_of(vcpu, stack)].add(1, 1);
-  if (keep_order_ == KeepOrder::kYes) timeline_.add(position, vcpu, stack, 1);
+  keep(position, vcpu, stack, 1);
 }
 
 void Collector::add_block(GuestVa pc, uint64_t instructions) {

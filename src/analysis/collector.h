@@ -10,6 +10,7 @@
 #include "analysis/site_table.h"
 #include "capture/packed_samples.h"
 #include "capture/records.h"
+#include "profile/binned_weights.h"
 #include "profile/filter.h"
 #include "profile/sequence_table.h"
 #include "profile/timeline.h"
@@ -28,11 +29,11 @@ struct RawStack {
 /// nanoseconds even where hardly two share one; memory grows with distinct sites, and by one chunk.
 class Collector {
  public:
-  enum class KeepOrder : uint8_t { kNo, kYes };
+  enum class Keep : uint8_t { kSums, kOrder, kBins };
 
-  /// `view`: nullptr, or what else chooses samples and gives them roots.
-  Collector(const ImageSet& images, const profile::SampleFilter& filter, KeepOrder keep_order, SampleView* view = nullptr)
-      : images_(images), filter_(filter), keep_order_(keep_order), view_(view) {}
+  /// `view`: nullptr, or what else chooses samples and gives them roots. `end_ns`: of the capture, where known.
+  Collector(const ImageSet& images, const profile::SampleFilter& filter, Keep keep, SampleView* view = nullptr, WallNs end_ns = 0)
+      : images_(images), filter_(filter), keep_(keep), view_(view), bins_(end_ns) {}
 
   void add(const capture::PackedSamples& chunk);
   /// One sample of weight 1 without a clock.
@@ -57,6 +58,8 @@ class Collector {
   /// Overwrites `stack`.
   void read(profile::StackId id, RawStack& stack) const;
   [[nodiscard]] const profile::Timeline& timeline() const noexcept { return timeline_; }
+  /// By raw stack.
+  [[nodiscard]] const profile::BinnedWeights& bins() const noexcept { return bins_; }
 
  private:
   static constexpr uint32_t kNoEra = 0xffffffff;
@@ -83,16 +86,18 @@ class Collector {
   Last& last_of(const capture::PackedSamples& chunk, const Selected& selected) {
     return last_[chunk.vcpu.raw % kLastVcpus][site_ids_[chunk.samples[selected.sample].site].raw];
   }
+  void keep(WallNs wall_ns, VcpuIndex vcpu, profile::StackId stack, uint64_t weight);
 
   const ImageSet& images_;
   const profile::SampleFilter& filter_;
-  KeepOrder keep_order_;
+  Keep keep_;
   SampleView* view_;
   Seen seen_;
   SiteTable sites_;
   profile::SequenceTable<uint32_t> stacks_;  // era, root, site
   profile::WeightTable weights_;
   profile::Timeline timeline_;
+  profile::BinnedWeights bins_;
   std::array<std::vector<Last>, kLastVcpus> last_;  // by the vCPU's number modulo kLastVcpus, and by site
   std::vector<Selected> selected_;  // of the chunk at hand
   std::vector<SiteId> site_ids_;    // by the chunk's site index

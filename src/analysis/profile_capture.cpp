@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 #include "analysis/collector.h"
 #include "analysis/naming.h"
@@ -159,7 +160,7 @@ profile::StackId name_stack(std::span<const uint32_t> ruled, const std::vector<N
     for (const profile::SourceLine& line : named[lookup].lines) frames.push_back(line.frame);
   if (depth == Depth::kLeafOnly) frames.resize(1);
   if (view != nullptr && ruled.front() != kNoRoot)
-    frames.push_back(names.frames.intern({.name = view->root_name(ruled.front()), .file = "", .line = 0}));
+    if (auto root = view->root_name(ruled.front())) frames.push_back(names.frames.intern({.name = *std::move(root), .file = "", .line = 0}));
   std::ranges::reverse(frames);
   return names.stacks.intern(frames);
 }
@@ -184,6 +185,10 @@ std::vector<profile::StackId> sum_by_name(const Collector& collector, const Rule
     if (outcome.caller_restored) tally.walks_with_restored_caller += row.samples;
     count_addresses(tally, ruled.stacks[ruled_id].subspan(1), named, row.samples);
   }
+  result.bins = collector.bins().sorted([&](profile::StackId raw) {
+    const profile::StackId ruled_id = ruled.by_raw[raw.raw];
+    return std::pair(named_ids[ruled_id.raw], ruled.stacks[ruled_id].front());
+  });
   result.timeline = collector.timeline().renamed([&](profile::StackId raw) { return named_ids[ruled.by_raw[raw.raw].raw]; });
   tally.samples = result.weights.total_samples();
   tally.weight = result.weights.total_weight();
@@ -224,6 +229,22 @@ profile::LocatedProfile locate(const Collector& collector, const RuledStacks& ru
   return result;
 }
 
+Collector::Keep keep_for(Order order) {
+  switch (order) {
+    case Order::kSums: return Collector::Keep::kSums;
+    case Order::kTimeline: return Collector::Keep::kOrder;
+    case Order::kBins: return Collector::Keep::kBins;
+  }
+  return Collector::Keep::kSums;
+}
+
+/// Wall ns of the last thing that the file says of itself; 0: it says nothing.
+WallNs end_of(const CaptureInput& input) {
+  const auto& summary = input.summary;
+  if (summary.trailer) return summary.trailer->end_wall_ns;
+  return summary.last_ledger ? summary.last_ledger->wall_ns : 0;
+}
+
 }  // namespace
 
 Result<CaptureProfile> profile_capture(const CaptureRequest& request, profile::NamedStacks& names) {
@@ -238,9 +259,7 @@ Result<CaptureProfile> profile_capture(const CaptureRequest& request, profile::N
   const ImageSet& images = parts->images;
   if (request.view != nullptr) QPERF_RETURN_IF_ERROR(request.view->prepare(input, images));
 
-  parts->collector = std::make_unique<Collector>(
-      images, parts->filter, request.order == Order::kTimeline ? Collector::KeepOrder::kYes : Collector::KeepOrder::kNo,
-      request.view);
+  parts->collector = std::make_unique<Collector>(images, parts->filter, keep_for(request.order), request.view, end_of(input));
   Collector& collector = *parts->collector;
   QPERF_RETURN_IF_ERROR(input.legacy ? collect_legacy(input, collector, result) : collect(input, collector));
   result.tally.samples_in_file = collector.seen().samples;

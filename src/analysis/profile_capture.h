@@ -14,6 +14,7 @@
 #include "analysis/sample_replay.h"
 #include "analysis/sample_view.h"
 #include "base/result.h"
+#include "profile/binned_weights.h"
 #include "profile/filter.h"
 #include "profile/frame_table.h"
 #include "profile/located.h"
@@ -22,8 +23,8 @@
 
 namespace qperf::analysis {
 
-/// Whether the order of the samples is of interest, or their sums only.
-enum class Order : uint8_t { kSums, kTimeline };
+/// Whether the order of the samples is of interest, or their sums only, or their sums by time.
+enum class Order : uint8_t { kSums, kTimeline, kBins };
 
 /// How closely stacks are told apart: by functions, or by addresses and lines too.
 enum class Detail : uint8_t { kFunctions, kLines };
@@ -67,6 +68,7 @@ struct CaptureProfile {
   CaptureInput input;
   profile::WeightTable weights;  // by vCPU; exact counts are all under vCPU 0
   profile::Timeline timeline;    // with Order::kTimeline
+  profile::BinnedWeights bins;   // with Order::kBins; by the view's roots; "wall ns" is the sample's position in older captures
   std::optional<profile::LocatedProfile> located;  // with Detail::kLines; its roots are the view's
   std::unique_ptr<SampleReplay> samples;  // with SampleAccess::kAgain, where samples have a clock
   Tally tally;

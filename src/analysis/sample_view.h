@@ -15,7 +15,7 @@ namespace qperf::analysis {
 /// The root of a stack that has none of its own.
 inline constexpr uint32_t kNoRoot = profile::LocatedRow::kNoRoot;
 
-/// Chooses samples, and gives their stacks a root frame, by something that is not in the sample itself.
+/// Chooses samples, and tells their stacks apart by something that is not in the sample itself.
 class SampleView {
  public:
   virtual ~SampleView() = default;
@@ -23,8 +23,8 @@ class SampleView {
   virtual Result<void> prepare(const CaptureInput& input, const ImageSet& images) = 0;
   /// nullopt: the sample is left out. Else a number for root_name(), or kNoRoot.
   virtual std::optional<uint32_t> root_of(VcpuIndex vcpu, TaskId task, WallNs wall_ns) = 0;
-  /// Printable.
-  [[nodiscard]] virtual std::string root_name(uint32_t root) const = 0;
+  /// The frame that stacks of this number get as their root, printable; nullopt: they get none.
+  [[nodiscard]] virtual std::optional<std::string> root_name(uint32_t root) const = 0;
 };
 
 }  // namespace qperf::analysis

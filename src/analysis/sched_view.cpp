@@ -86,7 +86,7 @@ std::string by_kind(const capture::EventCounts& counts) {
 SchedView::SchedView(SchedRequest request) : request_(std::move(request)) {}
 SchedView::~SchedView() = default;
 
-Result<void> SchedView::survey(const CaptureInput& input) {
+Result<void> SchedView::survey_events(const CaptureInput& input) {
   std::optional<sched::InsnsWindow> insns_window;
   const bool in_insns = input.summary.header.mode == guest::Mode::kIcount;
   if (in_insns && (request_.from || request_.until))
@@ -130,9 +130,13 @@ void SchedView::count_drops(const CaptureInput& input) {
   std::erase_if(drops_by_vcpu_, [](const auto& entry) { return total(entry.second) == 0; });
 }
 
-Result<void> SchedView::replay(const CaptureInput& input) {
+Result<void> SchedView::replay_events(const CaptureInput& input) {
   replay_ = std::make_unique<sched::Replay>(*survey_, window_, request_.wakers);
   replay_->set_listener(request_.listener);
+  if (request_.intervals) {
+    log_ = std::make_unique<sched::IntervalLog>(window_);
+    replay_->set_log(log_.get());
+  }
   return feed(*replay_, input.path);
 }
 
@@ -153,22 +157,23 @@ Result<void> SchedView::prepare(const CaptureInput& input, const ImageSet& image
                                                 "guest's trace marker",
                                                 input.path)};
   path_ = input.path;
-  QPERF_RETURN_IF_ERROR(survey(input));
+  QPERF_RETURN_IF_ERROR(survey_events(input));
   if (request_.label_samples || request_.group_by_phase) {
     const auto& phases = survey_->phases().all();
     innermost_.emplace(phases);
     std::map<std::string_view, uint32_t> first;
     for (uint32_t i = 0; i < phases.size(); ++i) first_occurrence_.push_back(first.try_emplace(phases[i].name, i).first->second);
   }
-  if (!request_.replay || !survey_->has_events()) return {};
-  QPERF_RETURN_IF_ERROR(replay(input));
+  if (!request_.replay || !has_events()) return {};
+  QPERF_RETURN_IF_ERROR(replay_events(input));
   QPERF_ASSIGN_OR_RETURN(names_, ImageFrameNames::make(images, replay_->stacks()));
   return {};
 }
 
 std::optional<uint32_t> SchedView::root_of(VcpuIndex, TaskId task, WallNs wall_ns) {
   if (request_.phase && !selected_.contains(wall_ns)) return std::nullopt;
-  if (request_.label_samples && !survey_->has_events()) return kNoRoot;
+  if ((request_.label_samples || request_.number_tasks) && !has_events()) return kNoRoot;
+  if (request_.number_tasks && !request_.tasks) return numbered_root(task);
   if (!request_.tasks && request_.group_by_phase) return phase_root(wall_ns);
   if (!request_.group_by_task && !request_.tasks && !request_.label_samples) return kNoRoot;
   const sched::LabelId label = survey_->names().label(task, wall_ns);
@@ -179,6 +184,7 @@ std::optional<uint32_t> SchedView::root_of(VcpuIndex, TaskId task, WallNs wall_n
     if (wanted == 0) return std::nullopt;
   }
   if (request_.group_by_phase) return phase_root(wall_ns);
+  if (request_.number_tasks) return numbered_root(task);
   if (request_.label_samples) return labelled_root(label, wall_ns);
   return request_.group_by_task ? label.raw : kNoRoot;
 }
@@ -198,7 +204,23 @@ uint32_t SchedView::labelled_root(sched::LabelId task, WallNs wall_ns) {
   return position->second;
 }
 
-std::string SchedView::root_name(uint32_t root) const {
+uint32_t SchedView::numbered_root(TaskId task) {
+  if (task == capture::kUnknownTask) return kNoRoot;
+  const auto [position, added] = number_of_task_.try_emplace(task.raw, static_cast<uint32_t>(numbered_tasks_.size()));
+  if (added) numbered_tasks_.push_back(task);
+  return position->second;
+}
+
+std::optional<sched::TaskIndex> SchedView::task_of(uint32_t root) const {
+  return root < numbered_tasks_.size() ? replay_->tasks().find(numbered_tasks_[root]) : std::nullopt;
+}
+
+std::vector<std::string> SchedView::off_cpu_frames(uint32_t entry) const {
+  return replay_->off_cpu().frames(entry, replay_->tasks(), replay_->stacks(), *names_);
+}
+
+std::optional<std::string> SchedView::root_name(uint32_t root) const {
+  if (request_.number_tasks) return std::nullopt;
   if (request_.group_by_phase) return root == 0 ? "[no phase]" : survey_->phases().all()[root - 1].name;
   const uint32_t label = request_.label_samples ? label_pairs_[root].task : root;
   return survey_->names().labels().text(sched::LabelId{label});

@@ -31,6 +31,8 @@ struct SchedRequest {
   bool group_by_phase = false;  // instead: a root for each phase, of those that are open the innermost one
   /// Roots tell tasks and phases apart: SchedView::labels_of().
   bool label_samples = false;
+  /// Roots tell tasks apart, whatever their names: SchedView::task_of(). Stacks get no root frame.
+  bool number_tasks = false;
   /// A capture without trace events is taken as it is, unless tasks, a phase or their grouping were asked for.
   bool events_optional = false;
   sched::WakerSide wakers = sched::WakerSide::kLeaveOut;
@@ -38,6 +40,8 @@ struct SchedRequest {
   bool replay = false;
   /// With replay: told of every interval, the window aside. Outlives the reading.
   sched::IntervalSink* listener = nullptr;
+  /// With replay: what became of tasks and vCPUs over time is kept.
+  bool intervals = false;
 };
 
 /// What is known about the samples under one root.
@@ -56,7 +60,7 @@ class SchedView final : public SampleView {
   /// Fails for a capture without trace events, and for a phase that it does not have.
   Result<void> prepare(const CaptureInput& input, const ImageSet& images) override;
   std::optional<uint32_t> root_of(VcpuIndex vcpu, TaskId task, WallNs wall_ns) override;
-  [[nodiscard]] std::string root_name(uint32_t root) const override;
+  [[nodiscard]] std::optional<std::string> root_name(uint32_t root) const override;
   /// With SchedRequest::label_samples, of a root that is not kNoRoot.
   [[nodiscard]] SampleLabels labels_of(uint32_t root) const;
   /// False for a capture without trace events (SchedRequest::events_optional).
@@ -73,7 +77,6 @@ class SchedView final : public SampleView {
   /// Reads the events once more and tells `sink` every interval of the capture, for pictures of time. Tasks, labels and stacks
   /// have the numbers that they have in replayed().
   Result<void> replay_again(sched::IntervalSink& sink) const;
-  [[nodiscard]] const sched::Survey& surveyed() const noexcept { return *survey_; }
   /// nullptr: all tasks.
   [[nodiscard]] const std::regex* task_filter() const noexcept { return request_.tasks ? &*request_.tasks : nullptr; }
   /// False where the events were not replayed, or there are none.
@@ -85,12 +88,20 @@ class SchedView final : public SampleView {
   [[nodiscard]] std::vector<std::string> frames_of(sched::StackId stack) const;  // leaf first
   [[nodiscard]] std::vector<sched::OffCpuLine> off_cpu_lines() const;
   [[nodiscard]] std::string statistics_json() const;
+  [[nodiscard]] const sched::Survey& survey() const noexcept { return *survey_; }
+  /// Frames of an entry of replayed().off_cpu(), root first.
+  [[nodiscard]] std::vector<std::string> off_cpu_frames(uint32_t entry) const;
+  /// With SchedRequest::intervals too.
+  [[nodiscard]] const sched::IntervalLog& intervals() const noexcept { return *log_; }
+  /// With SchedRequest::number_tasks too; nullopt: not known, or no event names it.
+  [[nodiscard]] std::optional<sched::TaskIndex> task_of(uint32_t root) const;
 
  private:
-  Result<void> survey(const CaptureInput& input);
+  Result<void> survey_events(const CaptureInput& input);
   void count_drops(const CaptureInput& input);
-  Result<void> replay(const CaptureInput& input);
+  Result<void> replay_events(const CaptureInput& input);
   uint32_t phase_root(WallNs wall_ns);
+  uint32_t numbered_root(TaskId task);
   uint32_t labelled_root(sched::LabelId task, WallNs wall_ns);
 
   struct LabelPair {
@@ -107,12 +118,15 @@ class SchedView final : public SampleView {
   bool vcpus_share_a_thread_ = false;
   sched::SpanSet selected_;  // by phase; all of time without one
   sched::Window window_;
+  std::unique_ptr<sched::IntervalLog> log_;
   std::unique_ptr<sched::Replay> replay_;
   std::unique_ptr<sched::FrameNames> names_;
   std::vector<signed char> wanted_;  // by label: -1 not yet asked, 0, 1
   std::optional<sched::InnermostPhases> innermost_;
   std::vector<uint32_t> first_occurrence_;  // by phase
   std::vector<LabelPair> label_pairs_;      // by root
+  std::vector<TaskId> numbered_tasks_;      // by root
+  tsl::robin_map<uint64_t, uint32_t> number_of_task_;
   tsl::robin_map<uint64_t, uint32_t, profile::MixedHash> root_of_pair_;
 };
 

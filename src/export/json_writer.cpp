@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <charconv>
+#include <cmath>
 #include <iterator>
 
 #include "base/printable.h"
@@ -45,6 +46,25 @@ void JsonWriter::string(std::string_view text) {
   }
   out += '"';
   sink_.write(out);
+}
+
+void JsonWriter::plain_string(std::string_view text) {
+  separate();
+  sink_.write("\"");
+  sink_.write(text);
+  sink_.write("\"");
+}
+
+void JsonWriter::decimal(double value) {
+  separate();
+  char digits[32];
+  const auto end = std::to_chars(std::begin(digits), std::end(digits), std::isfinite(value) ? value : 0.0).ptr;
+  sink_.write(std::string_view(digits, end));
+}
+
+void JsonWriter::boolean(bool value) {
+  separate();
+  sink_.write(value ? "true" : "false");
 }
 
 void JsonWriter::number(uint64_t value) {

@@ -13,6 +13,16 @@ class TextSink {
   virtual void write(std::string_view text) = 0;
 };
 
+/// Keeps nothing but the length.
+class CountingSink final : public TextSink {
+ public:
+  void write(std::string_view text) override { bytes_ += text.size(); }
+  [[nodiscard]] size_t bytes() const noexcept { return bytes_; }
+
+ private:
+  size_t bytes_ = 0;
+};
+
 /// Collects the text in memory.
 class StringSink final : public TextSink {
  public:

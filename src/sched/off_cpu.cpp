@@ -32,37 +32,6 @@ std::string joined(const std::vector<std::string>& frames) {
   return text;
 }
 
-/// Frames by address, each address named once.
-class NamedFrames {
- public:
-  explicit NamedFrames(FrameNames& names) : names_(names) {}
-
-  /// Appends the stack's frames, root first.
-  void append_root_first(std::span<const GuestVa> stack, std::vector<std::string>& out) {
-    for (size_t i = stack.size(); i-- > 0;) {
-      const auto& frames = at(stack[i]);
-      out.insert(out.end(), frames.rbegin(), frames.rend());
-    }
-  }
-  void append_leaf_first(std::span<const GuestVa> stack, std::string_view suffix, std::vector<std::string>& out) {
-    for (const GuestVa address : stack) {
-      for (const std::string& frame : at(address)) out.push_back(frame + std::string(suffix));
-    }
-  }
-
- private:
-  const std::vector<std::string>& at(GuestVa address) {
-    const auto [it, added] = known_.try_emplace(address.raw);
-    if (added) {
-      for (const std::string& name : names_.frames(address)) it.value().push_back(folded_frame(name));
-    }
-    return it->second;
-  }
-
-  FrameNames& names_;
-  tsl::robin_map<uint64_t, std::vector<std::string>> known_;
-};
-
 }  // namespace
 
 std::vector<std::string> HexFrameNames::frames(GuestVa return_address) { return {fmt::format("{:#x}", return_address.raw)}; }
@@ -104,6 +73,37 @@ std::optional<std::string> resource_name(uint64_t wait_reason, uint64_t resource
   return fmt::format("{:#x}", resource);
 }
 
+/// Frames by address, each address named once.
+class OffCpuProfile::NamedFrames {
+ public:
+  explicit NamedFrames(FrameNames& names) : names_(names) {}
+
+  /// Appends the stack's frames, root first.
+  void append_root_first(std::span<const GuestVa> stack, std::vector<std::string>& out) {
+    for (size_t i = stack.size(); i-- > 0;) {
+      const auto& frames = at(stack[i]);
+      out.insert(out.end(), frames.rbegin(), frames.rend());
+    }
+  }
+  void append_leaf_first(std::span<const GuestVa> stack, std::string_view suffix, std::vector<std::string>& out) {
+    for (const GuestVa address : stack) {
+      for (const std::string& frame : at(address)) out.push_back(frame + std::string(suffix));
+    }
+  }
+
+ private:
+  const std::vector<std::string>& at(GuestVa address) {
+    const auto [it, added] = known_.try_emplace(address.raw);
+    if (added) {
+      for (const std::string& name : names_.frames(address)) it.value().push_back(folded_frame(name));
+    }
+    return it->second;
+  }
+
+  FrameNames& names_;
+  tsl::robin_map<uint64_t, std::vector<std::string>> known_;
+};
+
 size_t OffCpuProfile::KeyHash::operator()(const Key& key) const noexcept {
   static_assert(std::has_unique_object_representations_v<Key>);
   return xxh3_64(std::as_bytes(std::span(&key, 1)));
@@ -144,15 +144,65 @@ OffCpuProfile::Key OffCpuProfile::key_of(const Interval& interval) const {
   return key;
 }
 
-void OffCpuProfile::add(const Interval& interval) {
-  if (interval.state != TaskState::kBlocked && interval.state != TaskState::kRunnable) return;
+std::optional<uint32_t> OffCpuProfile::add(const Interval& interval) {
+  if (interval.state != TaskState::kBlocked && interval.state != TaskState::kRunnable) return std::nullopt;
   const uint64_t weight_ns = window_.overlap_ns(interval.vcpu, interval.from_ns, interval.to_ns);
-  if (weight_ns == 0) return;
+  if (weight_ns == 0) return std::nullopt;
   Key key = key_of(interval);
-  if (weights_.size() >= kMaxEntries && !weights_.contains(key)) {
+  if (keys_.size() >= kMaxEntries && !entry_of_.contains(key)) {
     key = {.task = key.task, .label = key.label, .kind = kMoreLine, .flags = static_cast<uint16_t>(key.flags & (kUncertain | kRunnableState))};
   }
-  weights_[key] += weight_ns;
+  const auto [position, added] = entry_of_.try_emplace(key, static_cast<uint32_t>(keys_.size()));
+  const uint32_t entry = position->second;
+  if (added) {
+    keys_.push_back(key);
+    weights_ns_.push_back(0);
+  }
+  weights_ns_[entry] += weight_ns;
+  return entry;
+}
+
+bool OffCpuProfile::is_runnable(uint32_t entry) const noexcept { return (keys_[entry].flags & kRunnableState) != 0; }
+
+std::string OffCpuProfile::state_name(uint32_t entry) const {
+  const Key& key = keys_[entry];
+  const bool uncertain = (key.flags & kUncertain) != 0;
+  if (is_runnable(entry)) return uncertain ? "runnable (uncertain)" : "runnable";
+  if (uncertain) return "blocked (uncertain)";
+  return key.kind == kMoreLine ? "blocked" : "blocked: " + printable(guest::wait_reason_name(key.reason));
+}
+
+std::vector<std::string> OffCpuProfile::frames_of(const Key& key, const TaskTable& tasks, const StackTable& stacks, NamedFrames& named) {
+  std::vector<std::string> frames;
+  if ((key.flags & kUncertain) != 0) frames.emplace_back(kUncertainRoot);
+  frames.push_back(folded_frame(tasks.labels().text(LabelId{key.label})));
+  const bool runnable = (key.flags & kRunnableState) != 0;
+  frames.emplace_back(runnable ? "off-cpu/runnable" : "off-cpu/blocked");
+  if (key.kind == kMoreLine) {
+    frames.emplace_back("[more]");
+  } else if ((key.flags & kUncertain) == 0 && !runnable) {
+    frames.push_back(guest::wait_reason_name(key.reason));
+    if (auto resource = resource_name(key.reason, key.resource)) frames.push_back(*std::move(resource));
+  } else if ((key.flags & kHasEnqueue) != 0) {
+    frames.push_back(fmt::format("enqueue cpu {}->{} depth={} {}", key.resource, key.to_cpu, key.depth,
+                                 guest::enqueue_reason_name(key.reason)));
+  } else if ((key.flags & kUncertain) == 0) {
+    frames.emplace_back("[no enqueue]");
+  }
+  named.append_root_first(stacks.frames(StackId{key.stack}), frames);
+  if ((key.flags & kHasWaker) != 0) {
+    frames.emplace_back(kWakerSeparator);
+    named.append_leaf_first(stacks.frames(StackId{key.waker_stack}), "_[w]", frames);
+    frames.push_back(((key.flags & kWakerIsTask) != 0 ? folded_frame(tasks.labels().text(LabelId{key.waker})) : "[no task]") + "_[w]");
+    frames.push_back(fmt::format("wake by {}_[w]", guest::wake_source_name(key.waker_source)));
+  }
+  frames.back() = folded_leaf(std::move(frames.back()));
+  return frames;
+}
+
+std::vector<std::string> OffCpuProfile::frames(uint32_t entry, const TaskTable& tasks, const StackTable& stacks, FrameNames& names) const {
+  NamedFrames named(names);
+  return frames_of(keys_[entry], tasks, stacks, named);
 }
 
 std::vector<OffCpuLine> OffCpuProfile::lines(const TaskTable& tasks, const std::function<bool(TaskIndex)>& is_idle,
@@ -160,39 +210,15 @@ std::vector<OffCpuLine> OffCpuProfile::lines(const TaskTable& tasks, const std::
   NamedFrames named(names);
   tsl::robin_map<uint32_t, bool> wanted;
   std::map<std::vector<std::string>, uint64_t> sums;
-  for (const auto& [key, weight_ns] : weights_) {
-    const std::string& label = tasks.labels().text(LabelId{key.label});
+  for (size_t entry = 0; entry < keys_.size(); ++entry) {
+    const Key& key = keys_[entry];
     if (is_idle(TaskIndex{key.task})) continue;
     if (task_filter != nullptr) {
       const auto [it, added] = wanted.try_emplace(key.label, false);
-      if (added) it.value() = std::regex_search(label, *task_filter);
+      if (added) it.value() = std::regex_search(tasks.labels().text(LabelId{key.label}), *task_filter);
       if (!it->second) continue;
     }
-    std::vector<std::string> frames;
-    if ((key.flags & kUncertain) != 0) frames.emplace_back(kUncertainRoot);
-    frames.push_back(folded_frame(label));
-    const bool runnable = (key.flags & kRunnableState) != 0;
-    frames.emplace_back(runnable ? "off-cpu/runnable" : "off-cpu/blocked");
-    if (key.kind == kMoreLine) {
-      frames.emplace_back("[more]");
-    } else if ((key.flags & kUncertain) == 0 && !runnable) {
-      frames.push_back(guest::wait_reason_name(key.reason));
-      if (auto resource = resource_name(key.reason, key.resource)) frames.push_back(*std::move(resource));
-    } else if ((key.flags & kHasEnqueue) != 0) {
-      frames.push_back(fmt::format("enqueue cpu {}->{} depth={} {}", key.resource, key.to_cpu, key.depth,
-                                   guest::enqueue_reason_name(key.reason)));
-    } else if ((key.flags & kUncertain) == 0) {
-      frames.emplace_back("[no enqueue]");
-    }
-    named.append_root_first(stacks.frames(StackId{key.stack}), frames);
-    if ((key.flags & kHasWaker) != 0) {
-      frames.emplace_back(kWakerSeparator);
-      named.append_leaf_first(stacks.frames(StackId{key.waker_stack}), "_[w]", frames);
-      frames.push_back(((key.flags & kWakerIsTask) != 0 ? folded_frame(tasks.labels().text(LabelId{key.waker})) : "[no task]") + "_[w]");
-      frames.push_back(fmt::format("wake by {}_[w]", guest::wake_source_name(key.waker_source)));
-    }
-    frames.back() = folded_leaf(std::move(frames.back()));
-    sums[std::move(frames)] += weight_ns;
+    sums[frames_of(key, tasks, stacks, named)] += weights_ns_[entry];
   }
   std::vector<OffCpuLine> lines;
   lines.reserve(sums.size());

@@ -60,12 +60,22 @@ class OffCpuProfile {
  public:
   OffCpuProfile(const Window& window, WakerSide wakers) : window_(window), wakers_(wakers) {}
 
-  void add(const Interval& interval);
+  /// The entry that the interval was added to; nullopt: it is neither blocked nor runnable, or not in the window.
+  std::optional<uint32_t> add(const Interval& interval);
 
   /// The lines, sorted by their frames' bytes; equal ones are summed. Idle tasks (they wait for nothing) and tasks whose label
   /// does not match are left out.
   [[nodiscard]] std::vector<OffCpuLine> lines(const TaskTable& tasks, const std::function<bool(TaskIndex)>& is_idle,
                                               const std::regex* task_filter, const StackTable& stacks, FrameNames& names) const;
+
+  /// Entries are numbered densely from 0.
+  [[nodiscard]] size_t entries() const noexcept { return keys_.size(); }
+  [[nodiscard]] LabelId label(uint32_t entry) const noexcept { return LabelId{keys_[entry].label}; }
+  [[nodiscard]] bool is_runnable(uint32_t entry) const noexcept;
+  /// "blocked: mutex", "runnable", ...: what the entry's lines share.
+  [[nodiscard]] std::string state_name(uint32_t entry) const;
+  /// The frames of the entry's line, root first. Names are asked for anew each time.
+  [[nodiscard]] std::vector<std::string> frames(uint32_t entry, const TaskTable& tasks, const StackTable& stacks, FrameNames& names) const;
 
   static constexpr size_t kMaxEntries = size_t{1} << 22;
 
@@ -90,11 +100,17 @@ class OffCpuProfile {
     size_t operator()(const Key& key) const noexcept;
   };
 
+  class NamedFrames;
+
   [[nodiscard]] Key key_of(const Interval& interval) const;
+  [[nodiscard]] static std::vector<std::string> frames_of(const Key& key, const TaskTable& tasks, const StackTable& stacks,
+                                                          NamedFrames& named);
 
   const Window& window_;
   WakerSide wakers_;
-  tsl::robin_map<Key, uint64_t, KeyHash> weights_;
+  tsl::robin_map<Key, uint32_t, KeyHash> entry_of_;
+  std::vector<Key> keys_;             // by entry
+  std::vector<uint64_t> weights_ns_;  // by entry
 };
 
 /// `frame;frame weight\n` per line.

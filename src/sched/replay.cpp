@@ -35,13 +35,15 @@ void Replay::finish() {
 
 void Replay::interval(const Interval& interval) {
   statistics_.interval(interval);
-  off_cpu_.add(interval);
+  const auto entry = off_cpu_.add(interval);
+  if (log_ != nullptr) log_->add(interval, entry);
   idle_.interval(interval);
   if (listener_ != nullptr) listener_->interval(interval);
 }
 
 void Replay::halted(VcpuIndex vcpu, WallNs from_ns, WallNs to_ns) {
   statistics_.halted(vcpu, from_ns, to_ns);
+  if (log_ != nullptr) log_->halted(vcpu, from_ns, to_ns);
   if (listener_ != nullptr) listener_->halted(vcpu, from_ns, to_ns);
 }
 

@@ -6,6 +6,7 @@
 
 #include "capture/events.h"
 #include "sched/event_order.h"
+#include "sched/interval_log.h"
 #include "sched/machine.h"
 #include "sched/off_cpu.h"
 #include "sched/stack_table.h"
@@ -44,6 +45,8 @@ class Replay final : public IntervalSink {
   void finish();
   /// Also told of every interval; set it before the first chunk. For tests and tools.
   void set_listener(IntervalSink* listener) noexcept { listener_ = listener; }
+  /// Keeps every interval and halt for views that draw them; as set_listener().
+  void set_log(IntervalLog* log) noexcept { log_ = log; }
 
   [[nodiscard]] const TaskTable& tasks() const noexcept { return tasks_; }
   [[nodiscard]] const StackTable& stacks() const noexcept { return stacks_; }
@@ -69,6 +72,7 @@ class Replay final : public IntervalSink {
   OffCpuProfile off_cpu_;
   IdleTasks idle_;
   IntervalSink* listener_ = nullptr;
+  IntervalLog* log_ = nullptr;
   Machine machine_;
   EventOrder order_;
 };

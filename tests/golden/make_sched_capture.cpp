@@ -50,8 +50,10 @@ struct Places {
 
 enum class Losses { kNone, kSome };
 enum class Threads : uint8_t { kOnePerVcpu, kOne };
+/// Names that a page must show and never take for markup, a task's being 16 bytes long at most.
+enum class Names { kPlain, kHostile };
 
-sched::StreamBuilder events(const Places& places, Losses losses) {
+sched::StreamBuilder events(const Places& places, Losses losses, Names names) {
   sched::StreamBuilder stream;
   const std::vector<uint64_t> site{places.in_leaf_call, places.in_middle_call};
   const std::vector<uint64_t> waker_site{places.in_idle_call};
@@ -77,7 +79,11 @@ sched::StreamBuilder events(const Places& places, Losses losses) {
   stream.enqueue({1, 21 * kMs + 1000}, 3, 1, 0, 2, guest::enqueue_reason::kWake);
   stream.switch_to({0, 25 * kMs}, 1, 3, kReady);
   stream.phase({0, 26 * kMs}, 2, "load");
-  stream.metadata({0, 30 * kMs}, 3, 10, 10, "make");
+  stream.metadata({0, 30 * kMs}, 3, 10, 10, names == Names::kPlain ? "make" : "</script><b>\xe2\x80\xa8");
+  if (names == Names::kHostile) {
+    stream.metadata({0, 30 * kMs + 1}, 4, 0, 0, "<img src=x:y>");
+    stream.phase({0, 30 * kMs + 2}, 1, "<!--<script>");
+  }
   stream.phase({0, 31 * kMs}, 1, "load");
   // Preempted, stolen by the other CPU.
   stream.enqueue({0, 35 * kMs}, 3, 0, 0, 1, guest::enqueue_reason::kPreempt);
@@ -138,7 +144,8 @@ capture::SampleChunk samples(const Places& places) {
   return chunk;
 }
 
-void write(const std::string& path, const Places& places, Losses losses, Threads threads = Threads::kOnePerVcpu) {
+void write(const std::string& path, const Places& places, Losses losses, Threads threads = Threads::kOnePerVcpu,
+           Names names = Names::kPlain) {
   FileSink sink(path);
   capture::Writer writer(sink);
   capture::Header header;
@@ -147,6 +154,11 @@ void write(const std::string& path, const Places& places, Losses losses, Threads
   header.qperf_version = "0.1.0";
   header.idle_known = threads == Threads::kOnePerVcpu;
   header.trace_address = GuestVa{places.in_leaf_call};
+  if (names == Names::kHostile) {
+    header.qemu_version = "</script><script>document.title='taken'</script>";
+    header.qemu_command_line = "qemu <img src=x onerror=\"document.title='taken'\"> &lt;i&gt;";
+    header.plugin_arguments = "]]>--><svg onload=\"document.title='taken'\">";
+  }
   capture::Trailer trailer;
   trailer.end_wall_ns = 100 * kMs;
   for (uint32_t i = 0; i < 2; ++i) {
@@ -161,7 +173,7 @@ void write(const std::string& path, const Places& places, Losses losses, Threads
   };
   check(writer.begin(header));
   check(writer.samples(samples(places)));
-  for (const auto& chunk : events(places, losses).chunks(20)) check(writer.events(chunk));
+  for (const auto& chunk : events(places, losses, names).chunks(20)) check(writer.events(chunk));
   check(writer.finish(trailer));
 }
 
@@ -175,5 +187,6 @@ int main(int argc, char** argv) {
   qperf::write(folder + "/sched.bin", places, qperf::Losses::kNone);
   qperf::write(folder + "/sched-lossy.bin", places, qperf::Losses::kSome);
   qperf::write(folder + "/sched-one-thread.bin", places, qperf::Losses::kNone, qperf::Threads::kOne);
+  qperf::write(folder + "/hostile.bin", places, qperf::Losses::kNone, qperf::Threads::kOnePerVcpu, qperf::Names::kHostile);
   return 0;
 }

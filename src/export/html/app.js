@@ -23,10 +23,11 @@
   const amount = (weight, off) => {
     if (off) return duration(weight);
     const count = `${Math.round(weight).toLocaleString('en')} ${data.unit.name}`;
+    if (data.unit.insns_per_weight) return `${count} (${Math.round(weight * data.unit.insns_per_weight).toLocaleString('en')} instructions)`;
     return data.unit.ns_per_weight ? `${count} (${duration(weight * data.unit.ns_per_weight)})` : count;
   };
   const percent = (part, whole) => (whole > 0 ? `${(100 * part / whole).toFixed(2)} %` : '–');
-  const axis = data.time.unit === 'ns' ? duration : (value) => `${value.toLocaleString('en')} insns`;
+  const axis = data.time.unit === 'ns' ? duration : (value) => `sample ${Math.round(value).toLocaleString('en')}`;
   const place = (frame) => model.places[frame] || '';
 
   const isOff = () => state.tab === 'off';
@@ -111,12 +112,12 @@
   function renderSelection() {
     const parts = [];
     if (model.span) {
-      const from = model.binTime(model.span[0]) - data.time.start;
-      const until = model.binTime(model.span[1]) - data.time.start;
+      const from = model.binTime(model.span[0]);
+      const until = model.binTime(model.span[1]);
       parts.push(`${axis(from)} to ${axis(until)}`);
     }
     if (model.lane !== null) parts.push(model.lanes[model.lane].name);
-    by('selection').textContent = parts.length
+    by('selected').textContent = parts.length
       ? `selected: ${parts.join(', ')}; ${amount(model.tree.total[0])} (click clears the span, the lane's name the lane)`
       : `all: ${amount(model.tree.total[0])}; drag to select a span, click a lane's name to select the lane`;
   }
@@ -202,17 +203,21 @@
     return text;
   }
 
-  by('flame').addEventListener('pointermove', (event) => {
-    const box = flame.boxAt(event.offsetX, event.offsetY);
+  function showTip(event, text) {
     const tip = by('tip');
-    tip.hidden = !box;
-    if (!box) return;
-    tip.textContent = describe(box.node);
-    by('status').textContent = tip.textContent.replaceAll('\n', '   ');
+    tip.hidden = !text;
+    if (!text) return;
+    tip.textContent = text;
+    by('status').textContent = text.replaceAll('\n', '   ');
     tip.style.left = `${Math.max(0, Math.min(event.clientX + 14, window.innerWidth - tip.offsetWidth - 8))}px`;
     tip.style.top = `${Math.max(0, Math.min(event.clientY + 16, window.innerHeight - tip.offsetHeight - 8))}px`;
+  }
+  by('flame').addEventListener('pointermove', (event) => {
+    const box = flame.boxAt(event.offsetX, event.offsetY);
+    showTip(event, box && describe(box.node));
   });
-  by('flame').addEventListener('pointerleave', () => { by('tip').hidden = true; });
+  by('timeline').addEventListener('pointermove', (event) => showTip(event, timeline && timeline.describe(event.offsetX, event.offsetY)));
+  for (const canvas of ['flame', 'timeline']) by(canvas).addEventListener('pointerleave', () => { by('tip').hidden = true; });
   by('flame').addEventListener('click', (event) => {
     const box = flame.boxAt(event.offsetX, event.offsetY);
     if (!box) return;
@@ -242,9 +247,23 @@
   });
   window.addEventListener('resize', () => render());
 
+  // Where all ticks went, of which the stacks are the kernel's.
+  function buckets() {
+    const whole = data.buckets.reduce((sum, bucket) => sum + bucket.weight, 0);
+    by('buckets').hidden = whole === 0;
+    const kinds = new Set(['kernel', 'user', 'idle', 'lost']);
+    for (const {name, weight} of data.buckets) {
+      const text = `${name} ${percent(weight, whole)}`;
+      const part = element('span', text, {class: kinds.has(name) ? name : 'other', title: `${text}: ${weight.toLocaleString('en')} ticks of all vCPUs, whole capture`});
+      part.style.flexGrow = weight / whole;
+      part.style.flexBasis = '0';
+      by('buckets').append(part);
+    }
+  }
+
   function about() {
     const table = element('table');
-    for (const [key, value] of data.about) {
+    for (const [key, value] of [...data.about, ...data.left_out.map((text) => ['not shown', text])]) {
       const row = element('tr');
       row.append(element('th', key, {scope: 'row'}), element('td', value));
       table.append(row);
@@ -265,5 +284,7 @@
   }
   document.documentElement.dataset.theme = window.matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
   about();
+  buckets();
+  by('legend').hidden = !model.lanes.some((lane) => lane.from);
   refresh();
 })();

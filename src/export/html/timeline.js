@@ -6,7 +6,7 @@ const kGutter = 150;
 const kAxisHeight = 18;
 const kPhaseHeight = 16;  // a row of names under the axis, where there are phases
 
-const kStateColours = {running: '#4f9d5d', blocked: '#c2594b', runnable: '#d8a33a', unknown: '#9a9aa2', idle: '#c9cbd1', device: '#5b7fbd'};
+const kStateColours = {running: '#4f9d5d', blocked: '#c2594b', runnable: '#d8a33a', unknown: '#9a9aa2', idle: '#8f929c48', device: '#5b7fbd'};
 
 function niceStep(span, wanted) {
   const rough = span / wanted;
@@ -100,10 +100,46 @@ class Timeline {
       context.moveTo(x + 0.5, kAxisHeight - 4);
       context.lineTo(x + 0.5, height);
       context.stroke();
-      if (x < this.width - 40) context.fillText(this.format(t - start), x + 3, kAxisHeight / 2);
+      if (x < this.width - 40) context.fillText(this.format(t), x + 3, kAxisHeight / 2);
     }
-    for (const phase of this.model.data.phases || [])
-      context.fillText(phase.name + (phase.complete ? '' : ' (unfinished)'), this.timeX(phase.from) + 3, kAxisHeight + kPhaseHeight / 2);
+    this.drawPhaseNames(context);
+  }
+
+  // Only names that have room: to the next phase's begin, and behind the name before.
+  drawPhaseNames(context) {
+    const phases = this.model.data.phases || [];
+    let free = 0;
+    phases.forEach((phase, i) => {
+      const x = this.timeX(phase.from) + 3;
+      const name = phase.name + (phase.complete ? '' : ' (unfinished)');
+      const next = phases.slice(i + 1).find((other) => this.timeX(other.from) > x);
+      const room = (next ? this.timeX(next.from) : this.width) - x;
+      const width = context.measureText(name).width;
+      if (x < free || (width > room && next)) return;
+      context.fillText(name, x, kAxisHeight + kPhaseHeight / 2);
+      free = x + width + 6;
+    });
+  }
+
+  // What lies under the pointer, as lines of text; null: nothing.
+  describe(x, y) {
+    const {model} = this;
+    if (x < kGutter) return null;
+    const {start, end} = model.data.time;
+    const time = start + (x - kGutter) / (this.width - kGutter) * (end - start);
+    const names = [...new Set((model.data.phases || []).filter((phase) => time >= phase.from && time < phase.until).map((phase) => phase.name))];
+    const phases = names.length ? `\nin ${names.join(', ')}` : '';
+    const i = Math.floor((y - this.top) / kLaneHeight);
+    const lane = model.lanes[i];
+    if (!lane) return y < this.top ? `${this.format(time)}${phases}` : null;
+    let text = `${lane.name} at ${this.format(time)}`;
+    if (!lane.from) return text + phases;
+    const near = (end - start) / (this.width - kGutter);  // a pixel
+    let found = -1;
+    for (let k = 0; k < lane.from.length && lane.from[k] <= time + near; k++)
+      if (lane.until[k] >= time - near) found = k;  // drawn last, seen first
+    if (found >= 0) text += `\n${model.data.state_names[lane.state[found]].name} for ${this.format(lane.until[found] - lane.from[found])}`;
+    return text + phases;
   }
 
   drawLane(context, lane, i, ink, line) {

@@ -94,8 +94,8 @@ Result<void> write_timeline(const analysis::CaptureProfile& capture, const analy
   std::optional<TimelineIntervals> intervals;
   if (replay != nullptr) {
     intervals.emplace(*sched, vcpus, lanes);
-    draw_phases(sched->surveyed(), lanes);
-    draw_lost_events(sched->surveyed(), vcpus, lanes);
+    draw_phases(sched->survey(), lanes);
+    draw_lost_events(sched->survey(), vcpus, lanes);
   }
   QPERF_RETURN_IF_ERROR(draw_lost_samples(capture.input.path, vcpus, lanes));
   QPERF_RETURN_IF_ERROR(capture.samples->run([&](const analysis::TimedSample& sample) {

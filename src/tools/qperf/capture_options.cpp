@@ -45,7 +45,7 @@ analysis::Messages LoadedCapture::warnings() const {
   };
   take(profile.messages);
   take(analysis::weaknesses(profile));
-  if (sched) take(sched->weaknesses());
+  if (sched && sched->has_events()) take(sched->weaknesses());
   return found;
 }
 
@@ -55,9 +55,12 @@ Result<LoadedCapture> load_capture(const CaptureOptions& options, const LoadNeed
   if (needs.roots != Roots::kAsSelected) selection.group_by_task = needs.roots == Roots::kTasks;
   LoadedCapture loaded;
   loaded.vcpus = selection.vcpus;
-  if (selection.needs_events() || needs.replay || needs.replay_if_events || needs.label_samples || needs.roots == Roots::kPhases) {
+  if (selection.needs_events() || needs.replay || needs.replay_if_events || needs.label_samples || needs.timeline_if_events ||
+      needs.roots == Roots::kPhases) {
     analysis::SchedRequest sched = selection.sched_request();
-    sched.replay = needs.replay || needs.replay_if_events;
+    sched.replay = needs.replay || needs.replay_if_events || needs.timeline_if_events;
+    sched.number_tasks = needs.timeline_if_events;
+    sched.intervals = needs.timeline_if_events;
     sched.listener = needs.listener;
     sched.group_by_phase = needs.roots == Roots::kPhases;
     sched.label_samples = needs.label_samples;

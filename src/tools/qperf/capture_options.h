@@ -40,6 +40,7 @@ struct LoadNeeds {
   bool replay = false;  // the scheduler's events into waits: fails for a capture without them
   sched::IntervalSink* listener = nullptr;  // with replay: told of every interval
   bool replay_if_events = false;            // replay where there are events; a capture without them will do
+  bool timeline_if_events = false;          // the same, with tasks told apart by number and their states over time kept
   bool label_samples = false;               // with task and phase where there are events: SchedView::labels_of()
 };
 

@@ -37,6 +37,7 @@ extern const ExportFormat kPprofFormat;
 extern const ExportFormat kPerfettoFormat;
 extern const ExportFormat kCallgrindFormat;
 extern const ExportFormat kChromeFormat;
+extern const ExportFormat kHtmlFormat;
 
 /// In the order of the help text.
 [[nodiscard]] std::span<const ExportFormat* const> export_formats() noexcept;

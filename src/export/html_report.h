@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "export/column.h"
+#include "export/text_sink.h"
+#include "profile/call_tree.h"
+#include "profile/frame_table.h"
+
+namespace qperf::exporter {
+
+/// Version of the page's data: docs/html-report.md.
+inline constexpr uint64_t kHtmlReportVersion = 1;
+
+/// What a weight is.
+struct HtmlUnit {
+  std::string name;             // "ticks"
+  double ns_per_weight = 0;     // 0: weights are no time
+  uint64_t insns_per_weight = 0;  // 0: weights are no instructions
+};
+
+/// The axis of the timeline: `bins` equal bins over [start, end).
+struct HtmlTime {
+  enum class Unit : uint8_t { kNone, kWallNs, kPosition };
+  Unit unit = Unit::kNone;  // kNone: there is no axis, one bin holds all
+  uint64_t start = 0;
+  uint64_t end = 1;
+  uint32_t bins = 1;
+};
+
+/// A tree over frame numbers, as columns. Node 0 is the root.
+struct HtmlTree {
+  Column parents;
+  Column frames;  // index into HtmlFrames
+};
+
+/// Samples with equal time bin, node, vCPU and task are one row.
+struct HtmlSamples {
+  Column bins;
+  Column nodes;
+  Column cpus;
+  Column tasks;  // 0: no task known, else the id of its lane
+  Column weights;
+};
+
+/// Waits off the CPU, each a row: a node of the off-CPU tree and when.
+struct HtmlOffCpu {
+  HtmlTree tree;
+  Column from_ns;
+  Column until_ns;
+  Column nodes;
+  Column tasks;
+};
+
+/// What a stretch of a lane shows.
+struct HtmlState {
+  std::string name;  // "blocked: mutex"
+  std::string kind;  // running, blocked, runnable, idle or unknown: its colour
+};
+
+/// A line of the timeline. Without states it shows the samples' weights instead.
+struct HtmlLane {
+  enum class Kind : uint8_t { kVcpu, kTask };
+  Kind kind = Kind::kVcpu;
+  uint64_t id = 0;  // of HtmlSamples::cpus or ::tasks
+  std::string name;
+  bool has_states = false;
+  Column from_ns;
+  Column until_ns;
+  Column states;  // index into HtmlReport::states
+};
+
+struct HtmlPhase {
+  std::string name;
+  uint64_t from_ns = 0;
+  uint64_t until_ns = 0;
+  bool complete = true;
+};
+
+/// Part of a whole that is shown as a bar: where all ticks went.
+struct HtmlBucket {
+  std::string name;
+  uint64_t weight = 0;
+};
+
+/// All that the page shows. Texts are untrusted; whoever fills this keeps it small.
+struct HtmlReport {
+  std::string title;
+  std::string generator;  // "qperf 1.2.3"
+  std::vector<std::pair<std::string, std::string>> about;
+  std::vector<std::string> warnings;
+  std::vector<std::string> left_out;  // what the page does not show, or not as closely as the capture has it
+  std::vector<HtmlBucket> buckets;
+  HtmlUnit unit;
+  HtmlTime time;
+  std::vector<std::string> frame_names;   // by frame number
+  std::vector<std::string> frame_places;  // "file:line" or empty
+  HtmlTree tree;
+  HtmlSamples samples;
+  std::optional<Column> base_weights;  // by node: self weights of the profile before
+  std::optional<HtmlOffCpu> off_cpu;
+  std::vector<HtmlState> states;
+  std::vector<HtmlLane> lanes;
+  std::vector<HtmlPhase> phases;
+};
+
+/// Writes the page: one file that opens from disk, requests nothing and runs no script but its own.
+void write_html_report(const HtmlReport& report, TextSink& sink);
+
+}  // namespace qperf::exporter

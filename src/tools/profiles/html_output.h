@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "analysis/sched_view.h"
+#include "export/html_report.h"
+#include "tools/profiles/profiles.h"
+
+namespace qperf::tools {
+
+/// What an HTML report is made from. `profiles.current` was read with Order::kBins, its baseline in any order.
+struct HtmlInput {
+  std::string_view name;  // of the capture, without its folders
+  const Profiles& profiles;
+  const analysis::SchedView* sched = nullptr;  // with SchedRequest::intervals; nullptr: the capture has no events
+  const analysis::Messages& warnings;
+};
+
+/// How much of it the page may hold.
+struct HtmlLimits {
+  size_t nodes = size_t{1} << 20;
+  size_t sample_rows = size_t{3} << 18;
+  size_t wait_rows = size_t{1} << 18;
+  size_t lane_rows = size_t{1} << 18;
+  size_t task_lanes = 200;
+  size_t phases = 1000;
+  size_t name_bytes = 1000;  // of one name
+
+  /// A part of all but the last.
+  [[nodiscard]] HtmlLimits divided_by(size_t divisor) const noexcept;
+};
+
+/// The bytes that a report is made to stay below.
+inline constexpr size_t kMaxHtmlBytes = 19'000'000;
+
+/// The whole report. What does not fit is added up more coarsely or left out, and the report says so.
+[[nodiscard]] exporter::HtmlReport html_report(const HtmlInput& input);
+[[nodiscard]] exporter::HtmlReport html_report(const HtmlInput& input, const HtmlLimits& limits);
+
+}  // namespace qperf::tools

@@ -1,0 +1,26 @@
+#include "tools/profiles/html_output.h"
+#include "tools/qperf/export_format.h"
+
+namespace qperf::tools {
+namespace {
+
+Result<void> write(const ExportInput& input, exporter::TextSink& sink) {
+  const Profiles profiles{.names = input.names, .current = input.capture.profile};
+  const auto* sched = input.capture.sched.get();
+  const auto warnings = input.capture.warnings();
+  const HtmlInput page{.name = input.name,
+                       .profiles = profiles,
+                       .sched = sched != nullptr && sched->has_events() ? sched : nullptr,
+                       .warnings = warnings};
+  exporter::write_html_report(html_report(page), sink);
+  return {};
+}
+
+}  // namespace
+
+const ExportFormat kHtmlFormat{.name = "html",
+                               .summary = "one page for a browser: flame graph, timeline, off-CPU time, table",
+                               .needs = {.order = analysis::Order::kBins, .timeline_if_events = true},
+                               .write = write};
+
+}  // namespace qperf::tools

@@ -1,0 +1,27 @@
+#!/bin/bash
+# HTML reports in a real browser: of bundled guests with and without scheduler events (captures made by fixture tests), and of a
+# capture whose names are markup. The screenshots stay in the test's folder.
+test_name=viewers.html
+source "$QPERF_SOURCE/tests/shell/common.sh"
+for tool in node npm chromium; do command -v "$tool" >/dev/null || skip "no $tool"; done
+qperf=$QPERF_BUILD/bin/qperf
+inputs=$QPERF_BUILD/tests/golden/inputs
+sched=$QPERF_BUILD/tests/sched_riscv64_2/capture.bin
+plain=$QPERF_BUILD/tests/qemu.riscv64_wall/capture.bin
+modules=$QPERF_BUILD/tests/viewers.modules
+mkdir -p "$modules"
+cp "$QPERF_SOURCE"/tests/viewers/{package.json,package-lock.json,.npmrc,html_report_test.mjs} "$modules/"
+(cd "$modules" && npm ci >"$work/npm.log" 2>&1) || { tail -n 3 "$work/npm.log"; skip "the browser's driver could not be fetched"; }
+export_html() {  # name, capture and options
+  local name=$1; shift
+  [[ -e $1 ]] || fail "no capture at $1"
+  "$qperf" export "$@" --format html -o "$work/$name.html" 2>"$work/$name.warnings" || fail "$name: qperf export exited $?"
+  "$qperf" export "$@" --format folded 2>/dev/null | awk '{ sum += $NF } END { print sum }' >"$work/$name.total"
+}
+export_html sched "$sched"
+export_html plain "$plain"
+export_html hostile "$inputs/hostile.bin" -e "$inputs/kernel.elf"
+for name in sched plain hostile; do
+  node "$modules/html_report_test.mjs" "$work/$name.html" "$(<"$work/$name.total")" || fail "$name: the page does not do what it should"
+done
+finish
