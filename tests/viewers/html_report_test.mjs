@@ -127,7 +127,7 @@ if (tabs.includes('Off-CPU')) {
   await shot('off-cpu');
   const state = [];
   for (let part = 0.05; part < 1; part += 0.05) {
-    await page.mouse.move(timeline.x + 150 + part * (timeline.width - 150), timeline.y + 34 + 9);
+    await page.mouse.move(timeline.x + 150 + part * (timeline.width - 150), timeline.y + 18 + (has_phases ? 16 : 0) + 9);
     state.push(await text('#status'));
   }
   check('a vCPU\'s states are told', state.some((line) => /vCPU 0 at .*(idle|runs) /.test(line)), state[0]);

@@ -30,7 +30,7 @@ class Timeline {
     canvas.addEventListener('keydown', (event) => this.key(event));
   }
 
-  // Weight per lane and bin, and each lane's largest.
+  // Weight per lane and bin, and what fills each lane's height.
   binActivity() {
     const {model} = this;
     const bins = model.data.time.bins;
@@ -45,7 +45,11 @@ class Timeline {
       const t = byTask.get(task[i]);
       if (t !== undefined) rows[t][bin[i]] += weight[i];
     }
-    return rows.map((row) => ({row, most: row.reduce((a, b) => Math.max(a, b), 0)}));
+    return rows.map((row) => {
+      // A late sample carries the weight of its wait: the few highest bars are cut, not the others flattened.
+      const sorted = row.filter((weight) => weight > 0).sort();
+      return {row, most: sorted.length ? sorted[Math.floor((sorted.length - 1) * 0.98)] : 0};
+    });
   }
 
   x(bin) { return kGutter + bin / this.model.data.time.bins * (this.width - kGutter); }
@@ -161,7 +165,7 @@ class Timeline {
       const step = (this.width - kGutter) / row.length;
       context.fillStyle = lane.kind === 'cpu' ? '#d9793a' : kStateColours.running;
       for (let b = 0; most > 0 && b < row.length; b++) {
-        const high = row[b] / most * (kLaneHeight - 3);
+        const high = Math.min(1, row[b] / most) * (kLaneHeight - 3);
         if (high > 0) context.fillRect(this.x(b), y + kLaneHeight - 2 - high, Math.max(0.5, step), high);
       }
     }
