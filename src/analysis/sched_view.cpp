@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "analysis/naming.h"
+#include "capture/header_keys.h"
 #include "capture/reader.h"
 #include "sched/report_json.h"
 
@@ -104,7 +105,9 @@ Result<void> SchedView::survey_events(const CaptureInput& input) {
   QPERF_RETURN_IF_ERROR(capture::read_capture(input.path, handlers));
   survey_->finish(input.summary.header.vcpus);
   count_drops(input);
-  vcpus_share_a_thread_ = !input.summary.header.idle_known && input.summary.header.max_vcpus > 1;
+  // A profile made of another tool's does not know of idle either, but its threads are told apart.
+  vcpus_share_a_thread_ = !input.summary.header.idle_known && input.summary.header.max_vcpus > 1 &&
+                          !capture::import_format(input.summary.metadata);
   if (!survey_->has_events() && needs_events(request_))
     return Error{ErrorCode::kUsage, fmt::format("{}: has no trace events, and all about tasks, phases and waiting needs some: "
                                                 "record with trace=ADDRESS of the guest's trace marker",
