@@ -38,8 +38,9 @@ void enter() {
 void leave() {
   if (is_entered == 0) return;
   is_entered = 0;
-  [[maybe_unused]] const auto ignored = ::write(STDOUT_FILENO, kLeave, sizeof kLeave - 1);
+  // The modes first: who sees the screen go away may use the terminal at once.
   ::tcsetattr(STDIN_FILENO, TCSANOW, &modes_before);
+  [[maybe_unused]] const auto ignored = ::write(STDOUT_FILENO, kLeave, sizeof kLeave - 1);
 }
 
 void on_end(int /*number*/) { end_asked = 1; }
