@@ -187,9 +187,9 @@ Result<Preparation> prepare(const RecordOptions& options) {
 /// What to type next.
 void print_hints(const RecordOptions& options, const std::optional<TraceRequest>& trace) {
   const std::string file = printable(options.output);
-  fmt::print(stderr, "qperf: next: qperf-analyzer {0} out.folded; qperf-analyzer --format speedscope {0} out.json\n", file);
+  fmt::print(stderr, "qperf: next: qperf report --tree {0}; qperf export {0} --format html -o report.html\n", file);
   if (options.trace)
-    fmt::print(stderr, "qperf: tasks: qperf-analyzer --group-by-task --off-cpu-output off.folded {} out.folded\n", file);
+    fmt::print(stderr, "qperf: tasks: qperf stat {0}; qperf report --off-cpu {0}\n", file);
   if (trace) fmt::print(stderr, "qperf: devices: qperf trace stat {0}; qperf trace io {0}\n", printable(trace->file));
 }
 
