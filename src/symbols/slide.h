@@ -40,11 +40,10 @@ struct SlideVerdict {
 inline constexpr size_t kLeastSightings = 4;
 
 /// Whether `matched` of `considered` sightings in an image's text, out of `sightings`, make it the image that ran: at least
-/// kLeastSightings, three quarters of those considered, and a tenth of all considered at all. Kernels patch their text while they
-/// boot: 88 to 90 % match of the stock kernels that were tried, which some hundred sightings tell within 2 points. Another build
-/// of the same kernel shares what lies before the first change.
+/// kLeastSightings, half of those considered, and a tenth of all considered at all. Kernels patch their text while they boot: of
+/// stock kernels 88 to 90 % match on arm64 and riscv64, but 72 % were seen on x86_64, which patches most, by the CPU that it finds.
 [[nodiscard]] constexpr bool is_what_ran(uint64_t matched, uint64_t considered, size_t sightings) noexcept {
-  return matched >= kLeastSightings && matched * 4 >= considered * 3 && considered * 10 >= sightings;
+  return matched >= kLeastSightings && matched * 2 >= considered && considered * 10 >= sightings;
 }
 
 }  // namespace qperf::symbols

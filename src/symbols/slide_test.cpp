@@ -98,19 +98,19 @@ TEST_F(SlideTest, ASlideIsFoundThoughTheKernelPatchedATenthOfItsText) {
   EXPECT_EQ(verdict.considered, 300U);
 }
 
-TEST_F(SlideTest, ThreeQuartersOfTheSightingsDecide) {
+TEST_F(SlideTest, HalfOfTheSightingsDecides) {
   const auto bytes = text(1, kTextBytes);
   const auto image = image_of(bytes);
   const auto other = text(2, 64);
   const auto verdict_with = [&](size_t patched) {
     auto sightings = sightings_of(bytes, 0x39ac50410000, 400, 5);
-    for (size_t i = 0; i < patched; ++i) sightings[i * 3].bytes = std::span(other).first(sightings[i * 3].bytes.size());
+    for (size_t i = 0; i < patched; ++i) sightings[i * 3 % 400].bytes = std::span(other).first(sightings[i * 3 % 400].bytes.size());
     return vote_slide(image, sightings);
   };
-  EXPECT_TRUE(verdict_with(100).fits);
-  EXPECT_EQ(verdict_with(100).matched, 300U);
-  EXPECT_FALSE(verdict_with(101).fits);
-  EXPECT_EQ(verdict_with(101).matched, 299U);
+  EXPECT_TRUE(verdict_with(200).fits);
+  EXPECT_EQ(verdict_with(200).matched, 200U);
+  EXPECT_FALSE(verdict_with(201).fits);
+  EXPECT_EQ(verdict_with(201).matched, 199U);
 }
 
 TEST_F(SlideTest, ARebootStartsANewEra) {
