@@ -4,7 +4,7 @@
 
 #include "tools/qperf/command.h"
 #include "tools/qperf/completion.h"
-#include "tools/qperf/trace_options.h"
+#include "tools/qperf/standard_output.h"
 
 namespace qperf::tools {
 

@@ -1,6 +1,7 @@
 #include "tools/qperf/trace_analyses.h"
 
 #include "qemutrace/ordered.h"
+#include "tools/qperf/standard_output.h"
 #include "tools/qperf/terminal.h"
 
 namespace qperf::tools {

@@ -4,6 +4,7 @@
 #include "base/printable.h"
 #include "qemutrace/glob.h"
 #include "tools/qperf/event_switches.h"
+#include "tools/qperf/standard_output.h"
 #include "tools/qperf/table.h"
 #include "tools/qperf/terminal.h"
 #include "tools/qperf/trace_options.h"

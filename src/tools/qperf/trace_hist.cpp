@@ -6,6 +6,7 @@
 
 #include "qemutrace/histogram.h"
 #include "tools/qperf/json.h"
+#include "tools/qperf/standard_output.h"
 #include "tools/qperf/terminal.h"
 #include "tools/qperf/trace_options.h"
 

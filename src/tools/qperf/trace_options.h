@@ -61,9 +61,6 @@ Result<OpenTrace> open(const TraceOptions& options, std::function<void()> on_wai
 /// Says on stderr what was lost, torn or unreadable; returns kDone or kIncomplete.
 int conclude(const qemutrace::ReadReport& report);
 
-/// Writes a whole result to standard output.
-int write_out(std::string_view text);
-
 /// The jobs of `qperf trace`.
 int trace_print(const TraceOptions& options);
 int trace_stat(const TraceOptions& options);

@@ -8,6 +8,7 @@
 #include "base/printable.h"
 #include "qemutrace/print.h"
 #include "tools/qperf/json.h"
+#include "tools/qperf/standard_output.h"
 #include "tools/qperf/table.h"
 #include "tools/qperf/terminal.h"
 #include "tools/qperf/trace_options.h"

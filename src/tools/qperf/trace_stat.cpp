@@ -7,6 +7,7 @@
 
 #include "qemutrace/counts.h"
 #include "tools/qperf/json.h"
+#include "tools/qperf/standard_output.h"
 #include "tools/qperf/terminal.h"
 #include "tools/qperf/trace_options.h"
 

@@ -3,40 +3,23 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
 #include <vector>
 
 #include "analysis/profile_capture.h"
 #include "analysis/report.h"
 #include "base/printable.h"
+#include "report/costs.h"
 
 namespace qperf::tools {
 namespace {
 
 constexpr size_t kShown = 10;
 
-struct FunctionWeight {
-  uint64_t self = 0;
-  uint64_t inclusive = 0;
-  uint32_t frame = 0;
-};
-
-std::vector<FunctionWeight> sum_functions(const analysis::CaptureProfile& profile, const profile::NamedStacks& names) {
-  std::vector<FunctionWeight> sums(names.frames.size());
-  std::vector<size_t> counted_in(sums.size());  // by the row, from 1: a function that calls itself counts once
-  size_t number = 0;
-  for (const profile::WeightRow& row : profile.weights.rows()) {
-    ++number;
-    const auto stack = names.stacks[row.stack];
-    for (const profile::FrameId frame : stack) {
-      if (counted_in[frame.raw] == number) continue;
-      counted_in[frame.raw] = number;
-      sums[frame.raw].inclusive += row.weight;
-    }
-    if (!stack.empty()) sums[stack.back().raw].self += row.weight;
-  }
-  for (uint32_t i = 0; i < sums.size(); ++i) sums[i].frame = i;
-  return sums;
+std::vector<report::Cost> sum_functions(const analysis::CaptureProfile& profile, const report::FrameKeys& keys,
+                                        const profile::NamedStacks& names) {
+  std::vector<report::Row> rows;
+  for (const profile::WeightRow& row : profile.weights.rows()) rows.push_back({.stack = row.stack, .weight = row.weight});
+  return report::costs_by(keys, rows, names);
 }
 
 }  // namespace
@@ -56,16 +39,16 @@ Result<std::string> summarize(const std::string& capture) {
   const uint64_t total = profile.weights.total_weight();
   if (total == 0) return text;
 
-  std::vector<FunctionWeight> sums = sum_functions(profile, names);
-  std::ranges::sort(sums, [&names](const FunctionWeight& a, const FunctionWeight& b) {
-    if (a.self != b.self) return a.self > b.self;
-    return names.frames[profile::FrameId{a.frame}].name < names.frames[profile::FrameId{b.frame}].name;
+  const report::FrameKeys keys = report::keys_by_function(names.frames);
+  std::vector<report::Cost> costs = sum_functions(profile, keys, names);
+  const auto name_of = [&](const report::Cost& cost) -> const std::string& { return names.frames[keys.first_frame[cost.key]].name; };
+  std::ranges::sort(costs, [&](const report::Cost& a, const report::Cost& b) {
+    return a.self != b.self ? a.self > b.self : name_of(a) < name_of(b);
   });
   text += fmt::format("{:>8} {:>9}  {}\n", "self", "inclusive", "function");
   const auto percent = [total](uint64_t part) { return 100.0 * static_cast<double>(part) / static_cast<double>(total); };
-  for (size_t i = 0; i < std::min(kShown, sums.size()) && sums[i].self > 0; ++i)
-    text += fmt::format("{:>7.2f}% {:>8.2f}%  {}\n", percent(sums[i].self), percent(sums[i].inclusive),
-                        names.frames[profile::FrameId{sums[i].frame}].name);
+  for (size_t i = 0; i < std::min(kShown, costs.size()) && costs[i].self > 0; ++i)
+    text += fmt::format("{:>7.2f}% {:>8.2f}%  {}\n", percent(costs[i].self), percent(costs[i].total), name_of(costs[i]));
   return text;
 }
 
