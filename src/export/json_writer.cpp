@@ -6,7 +6,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "base/printable.h"
+#include "base/json_quoted.h"
 
 namespace qperf::exporter {
 
@@ -39,13 +39,7 @@ void JsonWriter::key(std::string_view name) {
 
 void JsonWriter::string(std::string_view text) {
   separate();
-  std::string out = "\"";
-  for (const char c : printable(text)) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  out += '"';
-  sink_.write(out);
+  sink_.write(json_quoted(text));
 }
 
 void JsonWriter::plain_string(std::string_view text) {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/printable.h"
+#include "base/json_quoted.h"
 #include "guest/trace_events.h"
 
 namespace qperf::sched {
@@ -34,12 +34,7 @@ class Json {
   }
   void string(std::string_view text) {
     separate();
-    text_ += '"';
-    for (const char c : printable(text)) {
-      if (c == '"' || c == '\\') text_ += '\\';
-      text_ += c;
-    }
-    text_ += '"';
+    text_ += json_quoted(text);
   }
   void number(uint64_t value) {
     separate();

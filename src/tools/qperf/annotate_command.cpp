@@ -6,11 +6,11 @@
 
 #include "analysis/report.h"
 #include "analysis/units.h"
+#include "base/json_quoted.h"
 #include "report/annotation.h"
 #include "report/neighbours.h"
 #include "tools/qperf/annotate_tables.h"
 #include "tools/qperf/capture_options.h"
-#include "tools/qperf/json.h"
 #include "tools/qperf/report_input.h"
 #include "tools/qperf/reading_commands.h"
 #include "tools/qperf/standard_output.h"
@@ -30,11 +30,11 @@ struct AnnotateOptions {
 std::string as_json(const LoadedCapture& capture, const std::string& function, const report::Annotation& annotation, const Table& lines,
                     const std::optional<Table>& instructions) {
   JsonObject out;
-  out.raw("format", json_string("qperf-annotate"));
+  out.raw("format", json_quoted("qperf-annotate"));
   out.add("version", cell(1));
-  out.raw("file", json_string(capture.profile.input.path));
-  out.raw("function", json_string(function));
-  out.raw("unit", json_string(analysis::unit_name(analysis::weight_unit(capture.profile.input))));
+  out.raw("file", json_quoted(capture.profile.input.path));
+  out.raw("function", json_quoted(function));
+  out.raw("unit", json_quoted(analysis::unit_name(analysis::weight_unit(capture.profile.input))));
   out.raw("complete", capture.exit_code() == kDone ? "true" : "false");
   out.add("self", cell(annotation.self));
   out.add("total", cell(annotation.total));

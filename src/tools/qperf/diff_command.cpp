@@ -5,6 +5,7 @@
 
 #include "analysis/report.h"
 #include "analysis/units.h"
+#include "base/json_quoted.h"
 #include "export/folded.h"
 #include "tools/qperf/diff_input.h"
 #include "tools/qperf/diff_options.h"
@@ -69,10 +70,10 @@ std::string as_json(const DiffInput& input, const DiffOptions& options, const re
                     const report::FrameKeys& keys, const analysis::Messages& warnings) {
   const report::Change& all = comparison.all;
   JsonObject out;
-  out.raw("format", json_string("qperf-diff"));
+  out.raw("format", json_quoted("qperf-diff"));
   out.add("version", cell(kSchemaVersion));
-  out.raw("normalize", json_string(normalize_name(options.normalize)));
-  out.raw("unit", json_string(input.unit));
+  out.raw("normalize", json_quoted(normalize_name(options.normalize)));
+  out.raw("unit", json_quoted(input.unit));
   out.raw("before", side_json(input.before_captures));
   out.raw("after", side_json(input.after_captures));
   out.raw("all", fmt::format("{{\"before\": {}, \"after\": {}, \"change\": {}, \"noise\": {}}}", json_number(all.before),

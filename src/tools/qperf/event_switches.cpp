@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/json_quoted.h"
 #include "base/printable.h"
 #include "tools/qperf/hmp.h"
-#include "tools/qperf/json.h"
 #include "tools/qperf/qmp.h"
 #include "tools/qperf/record/program.h"
 
@@ -20,7 +20,7 @@ constexpr unsigned kVirshSeconds = 30;
 class JsonSwitches : public EventSwitches {
  public:
   Result<std::vector<EventState>> states(const std::string& pattern) override {
-    QPERF_ASSIGN_OR_RETURN(const JsonValue list, execute("trace-event-get-state", "{\"name\": " + json_string(pattern) + "}"));
+    QPERF_ASSIGN_OR_RETURN(const JsonValue list, execute("trace-event-get-state", "{\"name\": " + json_quoted(pattern) + "}"));
     std::vector<EventState> out;
     for (const JsonValue& item : list.items) {
       const JsonValue* name = item.member("name");
@@ -31,7 +31,7 @@ class JsonSwitches : public EventSwitches {
   }
 
   Result<void> set(const std::string& pattern, bool enable) override {
-    QPERF_RETURN_IF_ERROR(execute("trace-event-set-state", "{\"name\": " + json_string(pattern) +
+    QPERF_RETURN_IF_ERROR(execute("trace-event-set-state", "{\"name\": " + json_quoted(pattern) +
                                                                ", \"enable\": " + (enable ? "true" : "false") +
                                                                ", \"ignore-unavailable\": true}"));
     return {};
@@ -39,7 +39,7 @@ class JsonSwitches : public EventSwitches {
 
   Result<std::string> monitor(const std::string& line) override {
     QPERF_ASSIGN_OR_RETURN(const JsonValue reply,
-                           execute("human-monitor-command", "{\"command-line\": " + json_string(line) + "}"));
+                           execute("human-monitor-command", "{\"command-line\": " + json_quoted(line) + "}"));
     return reply.text;
   }
 
@@ -64,7 +64,7 @@ class VirshSwitches final : public JsonSwitches {
 
  private:
   Result<JsonValue> execute(const std::string& command, const std::string& arguments) override {
-    const std::string request = "{\"execute\": " + json_string(command) + ", \"arguments\": " + arguments + "}";
+    const std::string request = "{\"execute\": " + json_quoted(command) + ", \"arguments\": " + arguments + "}";
     QPERF_ASSIGN_OR_RETURN(const Captured said,
                            run_captured({program_, "qemu-monitor-command", domain_, request}, {}, kVirshSeconds));
     if (!WIFEXITED(said.status) || WEXITSTATUS(said.status) != 0)

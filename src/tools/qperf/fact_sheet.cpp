@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
-#include "tools/qperf/json.h"
+#include "base/json_quoted.h"
+
 
 namespace qperf::tools {
 
 void FactSheet::add(std::string_view title, std::string_view key, Cell value) {
   if (!members_.empty()) members_ += ", ";
-  members_ += json_string(key) + ": " + value.json;
+  members_ += json_quoted(key) + ": " + value.json;
   lines_.emplace_back(title, std::move(value.text));
 }
 

@@ -6,8 +6,8 @@
 #include <ctime>
 
 #include "analysis/capture_input.h"
+#include "base/json_quoted.h"
 #include "tools/qperf/fact_sheet.h"
-#include "tools/qperf/json.h"
 #include "tools/qperf/table.h"
 
 namespace qperf::tools {
@@ -86,7 +86,7 @@ FactSheet header_facts(const CaptureCensus& census) {
   sheet.add("vCPUs", "vcpus", cell(header.vcpus));
   sheet.add("most vCPUs", "max_vcpus", cell(header.max_vcpus));
   sheet.add("mode", "mode",
-            pair(analysis::describe_mode(mode_source(census)), json_string(guest::mode_name(header.mode))));
+            pair(analysis::describe_mode(mode_source(census)), json_quoted(guest::mode_name(header.mode))));
   sheet.add("plugin arguments", "plugin_arguments", cell_text(header.plugin_arguments));
   sheet.add("QEMU arguments", "qemu_command_line", cell_text(header.qemu_command_line));
   sheet.add("kernel from", "kernel_first", cell_hex(header.kernel_range.first.raw));
@@ -231,7 +231,7 @@ std::string info_text(const CaptureCensus& census) {
 std::string info_json(const CaptureCensus& census) {
   const InfoTables tables = tables_of(census);
   JsonObject out;
-  out.raw("format", json_string("qperf-info"));
+  out.raw("format", json_quoted("qperf-info"));
   out.add("version", cell(kSchemaVersion));
   out.raw("header", header_facts(census).json());
   out.raw("clocks", census.legacy ? "null" : clock_facts(census).json());

@@ -4,19 +4,7 @@
 
 #include <cmath>
 
-#include "base/printable.h"
-
 namespace qperf::tools {
-
-std::string json_string(std::string_view untrusted) {
-  std::string out = "\"";
-  for (const char c : printable(untrusted)) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  out += '"';
-  return out;
-}
 
 std::string json_number(double value) { return std::isfinite(value) ? fmt::format("{:.3f}", value) : "null"; }
 

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/json_quoted.h"
 #include "base/printable.h"
-#include "tools/qperf/json.h"
 #include "tools/qperf/unix_socket.h"
 
 namespace qperf::tools {
@@ -171,7 +171,7 @@ Result<JsonValue> Qmp::receive() {
 }
 
 Result<JsonValue> Qmp::execute(std::string_view command, std::string_view arguments) {
-  std::string request = "{\"execute\": " + json_string(command);
+  std::string request = "{\"execute\": " + json_quoted(command);
   if (!arguments.empty()) request += ", \"arguments\": " + std::string(arguments);
   request += "}\n";
   for (size_t sent = 0; sent < request.size();) {

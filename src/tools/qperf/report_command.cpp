@@ -5,7 +5,7 @@
 
 #include "analysis/report.h"
 #include "analysis/units.h"
-#include "tools/qperf/json.h"
+#include "base/json_quoted.h"
 #include "tools/qperf/report_input.h"
 #include "tools/qperf/report_options.h"
 #include "tools/qperf/report_tables.h"
@@ -33,10 +33,10 @@ std::string as_json(const ReportInput& input, const report::Selected& selected, 
                     const Table& buckets, const Table& table) {
   const analysis::CaptureInput& capture = input.capture.profile.input;
   JsonObject out;
-  out.raw("format", json_string("qperf-report"));
+  out.raw("format", json_quoted("qperf-report"));
   out.add("version", cell(kSchemaVersion));
-  out.raw("file", json_string(capture.path));
-  out.raw("unit", json_string(input.unit));
+  out.raw("file", json_quoted(capture.path));
+  out.raw("unit", json_quoted(input.unit));
   out.add("freq_hz", cell(capture.summary.header.freq_hz));
   out.add("period_insns", cell(capture.summary.header.period_insns));
   out.raw("complete", input.capture.exit_code() == kDone ? "true" : "false");

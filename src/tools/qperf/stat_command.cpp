@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "analysis/report.h"
+#include "base/json_quoted.h"
 #include "guest/trace_events.h"
 #include "tools/qperf/capture_options.h"
-#include "tools/qperf/json.h"
 #include "tools/qperf/stat_tables.h"
 #include "tools/qperf/reading_commands.h"
 #include "tools/qperf/standard_output.h"
@@ -47,16 +47,16 @@ Table timehist_table(const analysis::SchedView& sched, const Timehist& history) 
     if (!row.certain) reason += reason.empty() ? "[uncertain]" : " [uncertain]";
     table.add({cell_time(row.to_ns, 0), cell(row.vcpu.raw), cell_text(label), cell_ms(row.blocked_ns), cell_ms(row.runnable_ns),
                cell_ms(row.to_ns - row.from_ns), cell_text(departure_name(row.ended_by)),
-               {reason, row.has_reason ? json_string(guest::wait_reason_name(row.reason)) : "null"}, {"", row.certain ? "true" : "false"}});
+               {reason, row.has_reason ? json_quoted(guest::wait_reason_name(row.reason)) : "null"}, {"", row.certain ? "true" : "false"}});
   }
   return table;
 }
 
 std::string timehist_json(const LoadedCapture& capture, const Table& table) {
   JsonObject out;
-  out.raw("format", json_string("qperf-timehist"));
+  out.raw("format", json_quoted("qperf-timehist"));
   out.add("version", cell(1));
-  out.raw("file", json_string(capture.profile.input.path));
+  out.raw("file", json_quoted(capture.profile.input.path));
   out.raw("complete", capture.exit_code() == kDone ? "true" : "false");
   out.raw("switches", table.json());
   return out.text();

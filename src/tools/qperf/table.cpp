@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/json_quoted.h"
 #include "base/printable.h"
 #include "tools/qperf/json.h"
 
@@ -28,10 +29,10 @@ Cell cell_signed(int64_t value) {
 
 Cell cell_hex(uint64_t value) {
   const std::string text = fmt::format("{:#x}", value);
-  return {text, json_string(text)};
+  return {text, json_quoted(text)};
 }
 
-Cell cell_text(std::string_view untrusted) { return {printable(untrusted), json_string(untrusted)}; }
+Cell cell_text(std::string_view untrusted) { return {printable(untrusted), json_quoted(untrusted)}; }
 
 Cell cell_us(std::optional<uint64_t> ns) {
   if (!ns) return {"-", "null"};
@@ -62,7 +63,7 @@ Cell cell_words(const std::vector<std::string>& words) {
     if (!out.text.empty()) out.text += ", ";
     if (out.json.size() > 1) out.json += ", ";
     out.text += word;
-    out.json += json_string(word);
+    out.json += json_quoted(word);
   }
   out.json += "]";
   if (out.text.empty()) out.text = "-";
@@ -133,7 +134,7 @@ std::string Table::json() const {
       if (columns_[i].key.empty()) continue;
       if (!first) out += ", ";
       first = false;
-      out += json_string(columns_[i].key) + ": " + row[i].json;
+      out += json_quoted(columns_[i].key) + ": " + row[i].json;
     }
     out += "}";
   }
@@ -143,7 +144,7 @@ std::string Table::json() const {
 
 void JsonObject::raw(std::string_view key, std::string_view json) {
   if (!body_.empty()) body_ += ",\n ";
-  body_ += json_string(key) + ": ";
+  body_ += json_quoted(key) + ": ";
   body_ += json;
 }
 

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <vector>
 
+#include "base/json_quoted.h"
 #include "qemutrace/histogram.h"
 #include "tools/qperf/json.h"
 #include "tools/qperf/standard_output.h"
@@ -58,9 +59,9 @@ int trace_hist(const TraceOptions& options) {
   std::string out;
   const auto to = std::back_inserter(out);
   if (options.json) {
-    fmt::format_to(to, "{{\"field\": {}, \"values\": [", json_string(options.field));
+    fmt::format_to(to, "{{\"field\": {}, \"values\": [", json_quoted(options.field));
     for (size_t i = 0; i < rows.size(); ++i)
-      fmt::format_to(to, "{}\n  {{\"value\": {}, \"count\": {}}}", i == 0 ? "" : ",", json_string(rows[i].label),
+      fmt::format_to(to, "{}\n  {{\"value\": {}, \"count\": {}}}", i == 0 ? "" : ",", json_quoted(rows[i].label),
                      rows[i].count);
     fmt::format_to(to, "],\n \"events\": {}, \"without_field\": {}, {}}}\n", histogram.counted(), histogram.without_field(),
                    json_report(source.report()));

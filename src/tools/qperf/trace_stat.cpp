@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 
+#include "base/json_quoted.h"
 #include "qemutrace/counts.h"
 #include "tools/qperf/json.h"
 #include "tools/qperf/standard_output.h"
@@ -54,7 +55,7 @@ std::string json(const EventCounts& counts, const qemutrace::ReadReport& report)
   for (const auto& row : counts.rows()) {
     const auto count = static_cast<double>(row.count);
     fmt::format_to(std::back_inserter(out), "{}\n  {{\"name\": {}, \"total\": {}, \"percent\": {}, \"per_second\": {}}}",
-                   first ? "" : ",", json_string(row.name), row.count,
+                   first ? "" : ",", json_quoted(row.name), row.count,
                    json_number(100.0 * count / static_cast<double>(counts.total())),
                    span_s > 0 ? json_number(count / span_s) : "null");
     first = false;

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/json_quoted.h"
 #include "base/printable.h"
 #include "tools/qperf/command.h"
-#include "tools/qperf/json.h"
 #include "tools/qperf/terminal.h"
 
 namespace qperf::tools {
@@ -41,8 +41,8 @@ std::string json_of(const std::vector<Finding>& findings, bool healthy) {
   std::string checks;
   for (const Finding& finding : findings)
     checks += fmt::format("{}{{\"check\": {}, \"health\": {}, \"found\": {}, \"advice\": {}}}", checks.empty() ? "" : ", ",
-                          json_string(finding.check), json_string(row(finding.health).name), json_string(finding.found),
-                          json_string(finding.advice));
+                          json_quoted(finding.check), json_quoted(row(finding.health).name), json_quoted(finding.found),
+                          json_quoted(finding.advice));
   return fmt::format("{{\"schema\": \"qperf-doctor\", \"version\": 1, \"healthy\": {}, \"checks\": [{}]}}\n",
                      healthy ? "true" : "false", checks);
 }
