@@ -183,7 +183,7 @@ std::optional<uint32_t> SchedView::root_of(VcpuIndex, TaskId task, WallNs wall_n
   if (request_.tasks) {
     if (wanted_.size() <= label.raw) wanted_.resize(label.raw + size_t{1}, -1);
     signed char& wanted = wanted_[label.raw];
-    if (wanted < 0) wanted = std::regex_search(survey_->names().labels().text(label), *request_.tasks) ? 1 : 0;
+    if (wanted < 0) wanted = request_.tasks->found_in(survey_->names().labels().text(label)) ? 1 : 0;
     if (wanted == 0) return std::nullopt;
   }
   if (request_.group_by_phase) return phase_root(wall_ns);
@@ -287,7 +287,7 @@ Messages SchedView::weaknesses() const {
 }
 
 bool SchedView::wants(const std::string& label) const {
-  return !request_.tasks || std::regex_search(label, *request_.tasks);
+  return !request_.tasks || request_.tasks->found_in(label);
 }
 
 std::vector<std::string> SchedView::frames_of(sched::StackId stack) const {

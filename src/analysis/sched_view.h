@@ -6,12 +6,12 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <regex>
 #include <string>
 #include <vector>
 
 #include "analysis/message.h"
 #include "analysis/sample_view.h"
+#include "base/pattern.h"
 #include "profile/ids.h"
 #include "sched/off_cpu.h"
 #include "sched/phases.h"
@@ -26,7 +26,7 @@ struct SchedRequest {
   std::optional<uint64_t> until;
   std::optional<std::string> phase;
   std::optional<uint64_t> occurrence;  // with a phase; nullopt: all of them
-  std::optional<std::regex> tasks;     // labels that it finds; nullopt: all
+  std::optional<Pattern> tasks;        // labels that it finds; nullopt: all
   bool group_by_task = false;   // a root for each task
   bool group_by_phase = false;  // instead: a root for each phase, of those that are open the innermost one
   /// Roots tell tasks and phases apart: SchedView::labels_of().
@@ -78,7 +78,7 @@ class SchedView final : public SampleView {
   /// have the numbers that they have in replayed().
   Result<void> replay_again(sched::IntervalSink& sink) const;
   /// nullptr: all tasks.
-  [[nodiscard]] const std::regex* task_filter() const noexcept { return request_.tasks ? &*request_.tasks : nullptr; }
+  [[nodiscard]] const Pattern* task_filter() const noexcept { return request_.tasks ? &*request_.tasks : nullptr; }
   /// False where the events were not replayed, or there are none.
   [[nodiscard]] bool has_replay() const noexcept { return replay_ != nullptr; }
 

@@ -206,7 +206,7 @@ std::vector<std::string> OffCpuProfile::frames(uint32_t entry, const TaskTable& 
 }
 
 std::vector<OffCpuLine> OffCpuProfile::lines(const TaskTable& tasks, const std::function<bool(TaskIndex)>& is_idle,
-                                             const std::regex* task_filter, const StackTable& stacks, FrameNames& names) const {
+                                             const Pattern* task_filter, const StackTable& stacks, FrameNames& names) const {
   NamedFrames named(names);
   tsl::robin_map<uint32_t, bool> wanted;
   std::map<std::vector<std::string>, uint64_t> sums;
@@ -215,7 +215,7 @@ std::vector<OffCpuLine> OffCpuProfile::lines(const TaskTable& tasks, const std::
     if (is_idle(TaskIndex{key.task})) continue;
     if (task_filter != nullptr) {
       const auto [it, added] = wanted.try_emplace(key.label, false);
-      if (added) it.value() = std::regex_search(tasks.labels().text(LabelId{key.label}), *task_filter);
+      if (added) it.value() = task_filter->found_in(tasks.labels().text(LabelId{key.label}));
       if (!it->second) continue;
     }
     sums[frames_of(key, tasks, stacks, named)] += weights_ns_[entry];

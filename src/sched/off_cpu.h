@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <regex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/pattern.h"
 #include "base/types.h"
 #include "sched/interval.h"
 #include "sched/stack_table.h"
@@ -66,7 +66,7 @@ class OffCpuProfile {
   /// The lines, sorted by their frames' bytes; equal ones are summed. Idle tasks (they wait for nothing) and tasks whose label
   /// does not match are left out.
   [[nodiscard]] std::vector<OffCpuLine> lines(const TaskTable& tasks, const std::function<bool(TaskIndex)>& is_idle,
-                                              const std::regex* task_filter, const StackTable& stacks, FrameNames& names) const;
+                                              const Pattern* task_filter, const StackTable& stacks, FrameNames& names) const;
 
   /// Entries are numbered densely from 0.
   [[nodiscard]] size_t entries() const noexcept { return keys_.size(); }

@@ -68,7 +68,7 @@ uint64_t Replay::busy_ns(VcpuIndex vcpu) const {
   return statistics_.vcpus()[vcpu.raw].running_ns - idle_ns;
 }
 
-std::vector<OffCpuLine> Replay::off_cpu_lines(const std::regex* task_filter, FrameNames& names) const {
+std::vector<OffCpuLine> Replay::off_cpu_lines(const Pattern* task_filter, FrameNames& names) const {
   return off_cpu_.lines(tasks_, [this](TaskIndex task) { return is_idle(task); }, task_filter, stacks_, names);
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/pattern.h"
 #include "capture/events.h"
 #include "sched/event_order.h"
 #include "sched/interval_log.h"
@@ -57,7 +58,7 @@ class Replay final : public IntervalSink {
   /// Running time on the vCPU of tasks that are not idle.
   [[nodiscard]] uint64_t busy_ns(VcpuIndex vcpu) const;
 
-  [[nodiscard]] std::vector<OffCpuLine> off_cpu_lines(const std::regex* task_filter, FrameNames& names) const;
+  [[nodiscard]] std::vector<OffCpuLine> off_cpu_lines(const Pattern* task_filter, FrameNames& names) const;
 
   void interval(const Interval& interval) override;
   void halted(VcpuIndex vcpu, WallNs from_ns, WallNs to_ns) override;

@@ -232,7 +232,7 @@ void write_resources(Json& json, const Replay& replay, FrameNames& names) {
 
 }  // namespace
 
-std::string report_json(const Survey& survey, const Window& window, const Replay& replay, const std::regex* task_filter,
+std::string report_json(const Survey& survey, const Window& window, const Replay& replay, const Pattern* task_filter,
                         FrameNames& names) {
   Json json;
   json.open('{');
@@ -246,7 +246,7 @@ std::string report_json(const Survey& survey, const Window& window, const Replay
     const TaskTable::Entry& entry = replay.tasks()[TaskIndex{i}];
     const std::string& label = replay.tasks().labels().text(entry.label);
     if (tasks[i].lifetime_ns == 0 && tasks[i].switches == 0) continue;
-    if (task_filter != nullptr && !std::regex_search(label, *task_filter)) continue;
+    if (task_filter != nullptr && !task_filter->found_in(label)) continue;
     write_task(json, entry, label, tasks[i], replay.is_idle(TaskIndex{i}));
   }
   json.close(']');

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <regex>
 #include <string>
 
+#include "base/pattern.h"
 #include "sched/off_cpu.h"
 #include "sched/replay.h"
 #include "sched/survey.h"
@@ -15,6 +15,6 @@ inline constexpr int kReportVersion = 1;
 /// The document of --sched-output: what the window holds of every task, vCPU and resource. Integers only, sorted, so that equal
 /// captures give equal bytes. `task_filter`: nullptr, or only tasks whose last label it finds.
 [[nodiscard]] std::string report_json(const Survey& survey, const Window& window, const Replay& replay,
-                                      const std::regex* task_filter, FrameNames& names);
+                                      const Pattern* task_filter, FrameNames& names);
 
 }  // namespace qperf::sched

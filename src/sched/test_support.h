@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/pattern.h"
 #include "capture/events.h"
 #include "guest/trace_events.h"
 #include "sched/replay.h"
@@ -152,7 +153,7 @@ class Analysed final : public IntervalSink {
     for (const uint64_t count : replay->oddities()) sum += count;
     return sum;
   }
-  [[nodiscard]] std::string folded(const std::regex* filter = nullptr) const {
+  [[nodiscard]] std::string folded(const Pattern* filter = nullptr) const {
     HexFrameNames names;
     return folded_text(replay->off_cpu_lines(filter, names));
   }

@@ -40,7 +40,7 @@ expect 2 "runs the guest on the host's CPU" -- ./kvm
 expect 2 'daemonize' -- "$qemu" -daemonize
 expect 2 'already' -- "$qemu" -plugin /usr/lib/libqperf.so,freq=9
 expect 2 "is no QEMU system emulator" -- /bin/echo hello
-expect 2 "start-on.*not a regular expression" --start-on '(' -- "$qemu"
+expect 2 "start-on.*no regular expression" --start-on '(' -- "$qemu"
 expect 2 "duration -1: seconds from 0" --duration=-1 -- "$qemu"
 expect 2 'is no ELF file' -e "$qemu" -- "$qemu"
 expect 2 'trace.*there is none: give -e' --trace -- "$qemu"

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/printable.h"
+#include "tools/command_line/patterns.h"
 
 namespace qperf::tools {
 namespace {
@@ -20,15 +21,6 @@ Result<std::optional<uint64_t>> parse_bound(std::string_view name, const std::st
     return usage(
         fmt::format("{} '{}': not a whole number from 0 to 2^64 - 1 (decimal, or hex after 0x)", name, printable(text)));
   return std::optional<uint64_t>(*value);
-}
-
-Result<std::optional<std::regex>> parse_task(const std::string& text) {
-  if (text.empty()) return std::optional<std::regex>();
-  try {
-    return std::optional(std::regex(text, std::regex::ECMAScript | std::regex::optimize));
-  } catch (const std::regex_error& error) {
-    return usage(fmt::format("--task '{}': no regular expression: {}", printable(text), error.what()));
-  }
 }
 
 }  // namespace
@@ -47,7 +39,7 @@ Result<Selection> check_selection(const SelectionText& typed) {
   QPERF_ASSIGN_OR_RETURN(selection.occurrence, parse_bound("--phase-occurrence", typed.occurrence));
   if (selection.occurrence && !selection.phase) return usage("--phase-occurrence: there is no --phase");
   if (selection.occurrence == 0U) return usage("--phase-occurrence 0: occurrences count from 1");
-  QPERF_ASSIGN_OR_RETURN(selection.task, parse_task(typed.task));
+  QPERF_ASSIGN_OR_RETURN(selection.task, parse_pattern("--task", typed.task));
   selection.group_by_task = typed.group_by_task;
   if (typed.force) selection.mismatch = analysis::Mismatch::kUseAnyway;
   return selection;

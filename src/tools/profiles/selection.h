@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <regex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "analysis/image_set.h"
 #include "analysis/profile_capture.h"
 #include "analysis/sched_view.h"
+#include "base/pattern.h"
 #include "base/result.h"
 #include "profile/filter.h"
 
@@ -37,7 +37,7 @@ struct Selection {
   std::optional<uint64_t> until;
   std::optional<std::string> phase;
   std::optional<uint64_t> occurrence;
-  std::optional<std::regex> task;
+  std::optional<Pattern> task;
   bool group_by_task = false;
   analysis::Mismatch mismatch = analysis::Mismatch::kRefuse;
 

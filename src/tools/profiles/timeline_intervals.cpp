@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <regex>
 
 #include "guest/trace_events.h"
 #include "sched/off_cpu.h"
@@ -50,7 +49,7 @@ bool TimelineIntervals::wanted(sched::LabelId id) {
   if (sched_.task_filter() == nullptr) return true;
   if (wanted_.size() <= id.raw) wanted_.resize(id.raw + size_t{1}, -1);
   signed char& answer = wanted_[id.raw];
-  if (answer < 0) answer = std::regex_search(label(id), *sched_.task_filter()) ? 1 : 0;
+  if (answer < 0) answer = sched_.task_filter()->found_in(label(id)) ? 1 : 0;
   return answer == 1;
 }
 

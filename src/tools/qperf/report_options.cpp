@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "tools/command_line/patterns.h"
 #include "tools/qperf/words.h"
 
 namespace qperf::tools {
@@ -23,16 +24,6 @@ constexpr Words<ReportBy, 6> kBy{{{"function", ReportBy::kFunction},
                                   {"phase", ReportBy::kPhase}}};
 constexpr Words<ReportSort, 3> kSort{
     {{"self", ReportSort::kSelf}, {"total", ReportSort::kTotal}, {"name", ReportSort::kName}}};
-
-Result<std::vector<Pattern>> parse_patterns(std::string_view option, const std::vector<std::string>& typed) {
-  std::vector<Pattern> patterns;
-  for (const std::string& expression : typed) {
-    auto pattern = Pattern::parse(expression);
-    if (!pattern) return std::move(pattern).error().in(option);
-    patterns.push_back(*std::move(pattern));
-  }
-  return patterns;
-}
 
 Result<void> check_shape(const ReportText& typed, ReportOptions& options) {
   int shapes = 0;

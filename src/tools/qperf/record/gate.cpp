@@ -5,8 +5,8 @@
 namespace qperf::tools {
 namespace {
 
-bool is_in(std::string_view text, const std::optional<std::regex>& pattern) {
-  return pattern && std::regex_search(text.begin(), text.end(), *pattern);
+bool is_in(std::string_view text, const std::optional<Pattern>& pattern) {
+  return pattern && pattern->found_in(text);
 }
 
 }  // namespace

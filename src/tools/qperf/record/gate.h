@@ -2,8 +2,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <regex>
 #include <string_view>
+
+#include "base/pattern.h"
 
 namespace qperf::tools {
 
@@ -12,8 +13,8 @@ namespace qperf::tools {
 class Gate {
  public:
   struct Rules {
-    std::optional<std::regex> start_on;  // nullopt: from the beginning
-    std::optional<std::regex> stop_on;
+    std::optional<Pattern> start_on;  // nullopt: from the beginning
+    std::optional<Pattern> stop_on;
     uint64_t delay_ns = 0;  // after the beginning, or after the line
   };
   explicit Gate(Rules rules) : rules_(std::move(rules)) {}

@@ -11,6 +11,7 @@
 #include "base/printable.h"
 #include "guest/trace_events.h"
 #include "symbols/image.h"
+#include "tools/command_line/patterns.h"
 #include "tools/qperf/command.h"
 #include "tools/qperf/record/child.h"
 #include "tools/qperf/record/probe.h"
@@ -116,16 +117,6 @@ Result<std::string> plugin_arguments(const RecordOptions& options, const std::st
   return text;
 }
 
-Result<std::optional<std::regex>> parse_regex(const char* option, const std::string& text) {
-  if (text.empty()) return std::optional<std::regex>();
-  try {
-    return std::optional(std::regex(text, std::regex::ECMAScript | std::regex::optimize));
-  } catch (const std::regex_error& error) {
-    return Error{ErrorCode::kUsage,
-                 fmt::format("{} '{}': not a regular expression: {}", option, printable(text), error.what())};
-  }
-}
-
 Result<std::optional<uint64_t>> parse_seconds(const char* option, std::optional<double> seconds) {
   constexpr double kMostSeconds = 1e9;
   if (!seconds) return std::optional<uint64_t>();
@@ -146,8 +137,8 @@ Result<Preparation> prepare(const RecordOptions& options) {
   RunPlan& plan = out.plan;
   const QemuArguments arguments = read_qemu_arguments(std::span(options.command).subspan(1));
   QPERF_RETURN_IF_ERROR(check_can_be_recorded(options.command.front(), arguments));
-  QPERF_ASSIGN_OR_RETURN(plan.gate.start_on, parse_regex("--start-on", options.start_on));
-  QPERF_ASSIGN_OR_RETURN(plan.gate.stop_on, parse_regex("--stop-on", options.stop_on));
+  QPERF_ASSIGN_OR_RETURN(plan.gate.start_on, parse_pattern("--start-on", options.start_on));
+  QPERF_ASSIGN_OR_RETURN(plan.gate.stop_on, parse_pattern("--stop-on", options.stop_on));
   QPERF_ASSIGN_OR_RETURN(const auto delay_ns, parse_seconds("--delay", options.delay_s));
   QPERF_ASSIGN_OR_RETURN(plan.duration_ns, parse_seconds("--duration", options.duration_s));
   plan.gate.delay_ns = delay_ns.value_or(0);

@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "base/pattern.h"
 #include "tools/qperf/record/console.h"
 #include "tools/qperf/record/gate.h"
 #include "tools/qperf/record/qemu_arguments.h"
@@ -48,8 +49,8 @@ TEST(QemuArguments, CommasAreDoubledAndUndone) {
 
 Gate::Rules rules(const char* start, const char* stop, uint64_t delay_ns = 0) {
   Gate::Rules out;
-  if (start != nullptr) out.start_on = std::regex(start);
-  if (stop != nullptr) out.stop_on = std::regex(stop);
+  if (start != nullptr) out.start_on = *Pattern::parse(start);
+  if (stop != nullptr) out.stop_on = *Pattern::parse(stop);
   out.delay_ns = delay_ns;
   return out;
 }
