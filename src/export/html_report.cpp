@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/printable.h"
 #include "export/html_page.h"
 #include "export/json_writer.h"
+#include "export/markup_text.h"
 
 namespace qperf::exporter {
 namespace {
@@ -196,20 +196,6 @@ void write_data(const HtmlReport& report, TextSink& sink) {
   json.end_object();
 }
 
-std::string escaped_text(std::string_view untrusted) {
-  std::string out;
-  for (const char c : printable(untrusted)) {
-    switch (c) {
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '&': out += "&amp;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += c;
-    }
-  }
-  return out;
-}
-
 /// "sha256-..." of a Content-Security-Policy, from the digest in hex.
 std::string policy_hash(std::string_view hex) {
   const auto digit = [](char c) { return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10); };
@@ -231,7 +217,7 @@ void write_html_report(const HtmlReport& report, TextSink& sink) {
     const size_t end = rest.find('@');
     const std::string_view name = rest.substr(0, end);
     rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    if (name == "TITLE") sink.write(escaped_text(report.title));
+    if (name == "TITLE") sink.write(markup_text(report.title));
     if (name == "STYLE") sink.write(parts.style);
     if (name == "SCRIPT") sink.write(parts.script);
     if (name == "STYLE_HASH") sink.write(policy_hash(parts.style_sha256));

@@ -8,6 +8,7 @@
 
 #include "export/column.h"
 #include "export/text_sink.h"
+#include "export/unit.h"
 #include "profile/call_tree.h"
 #include "profile/frame_table.h"
 
@@ -15,13 +16,6 @@ namespace qperf::exporter {
 
 /// Version of the page's data: docs/html-report.md.
 inline constexpr uint64_t kHtmlReportVersion = 1;
-
-/// What a weight is.
-struct HtmlUnit {
-  std::string name;             // "ticks"
-  double ns_per_weight = 0;     // 0: weights are no time
-  uint64_t insns_per_weight = 0;  // 0: weights are no instructions
-};
 
 /// The axis of the timeline: `bins` equal bins over [start, end).
 struct HtmlTime {
@@ -95,7 +89,7 @@ struct HtmlReport {
   std::vector<std::string> warnings;
   std::vector<std::string> left_out;  // what the page does not show, or not as closely as the capture has it
   std::vector<HtmlBucket> buckets;
-  HtmlUnit unit;
+  Unit unit;
   HtmlTime time;
   std::vector<std::string> frame_names;   // by frame number
   std::vector<std::string> frame_places;  // "file:line" or empty

@@ -4,21 +4,16 @@
 
 #include <utility>
 
-namespace qperf::tools {
+#include "export/markup_text.h"
 
-std::string clipped(const std::string& text, size_t most) {
-  if (text.size() <= most) return text;
-  size_t end = most;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // not inside a character
-  return text.substr(0, end) + "…";
-}
+namespace qperf::tools {
 
 uint32_t HtmlFrames::number_of(profile::FrameId frame) {
   const auto [position, added] = numbers_.try_emplace(frame.raw, static_cast<uint32_t>(names_.size()));
   if (added) {
     const profile::Frame& known = table_[frame];
-    names_.push_back(clipped(known.name, name_bytes_));
-    std::string place = clipped(known.file, name_bytes_);
+    names_.push_back(exporter::clipped(known.name, name_bytes_));
+    std::string place = exporter::clipped(known.file, name_bytes_);
     if (!place.empty() && known.line != 0) place += fmt::format(":{}", known.line);
     places_.push_back(std::move(place));
   }

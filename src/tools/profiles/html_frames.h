@@ -32,7 +32,4 @@ class HtmlFrames {
   std::vector<std::string> places_;
 };
 
-/// At most `most` bytes of valid UTF-8, with "…" for what is cut.
-[[nodiscard]] std::string clipped(const std::string& text, size_t most);
-
 }  // namespace qperf::tools

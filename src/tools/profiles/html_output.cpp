@@ -7,12 +7,12 @@
 #include <tuple>
 
 #include "analysis/report.h"
-#include "analysis/units.h"
 #include "profile/binned_weights.h"
 #include "profile/call_tree.h"
 #include "tools/profiles/html_frames.h"
 #include "tools/profiles/html_tasks.h"
 #include "tools/profiles/html_timeline.h"
+#include "tools/profiles/weight_words.h"
 
 namespace qperf::tools {
 namespace {
@@ -24,15 +24,6 @@ using profile::BinnedWeights;
 
 bool has_clock(const CaptureProfile& profile) {
   return !profile.input.legacy && profile.input.summary.header.mode != guest::Mode::kExact;
-}
-
-exporter::HtmlUnit unit_of(const analysis::CaptureInput& input) {
-  exporter::HtmlUnit unit{.name = std::string(analysis::unit_name(analysis::weight_unit(input)))};
-  const capture::Header& header = input.summary.header;
-  if (input.legacy) return unit;
-  if (header.mode == guest::Mode::kWall && header.freq_hz != 0) unit.ns_per_weight = 1e9 / static_cast<double>(header.freq_hz);
-  if (header.mode == guest::Mode::kIcount) unit.insns_per_weight = header.period_insns;
-  return unit;
 }
 
 /// Exact counts have no clock: all of them are in one bin.
@@ -93,7 +84,7 @@ class ReportBuilder {
     if (input_.sched != nullptr) tasks_ = HtmlTasks(*input_.sched, limits_.task_lanes);
     report_.title = input_.name;
     report_.generator = "qperf " QPERF_VERSION;
-    report_.unit = unit_of(input_.profiles.current.input);
+    report_.unit = weight_words(input_.profiles.current.input);
     report_.time = time_axis(input_, bins);
     add_tree(bins);
     add_lanes();

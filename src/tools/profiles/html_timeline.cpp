@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "export/markup_text.h"
 #include "sched/interval_log.h"
 #include "sched/replay.h"
 
@@ -122,7 +123,7 @@ void add_sched_lanes(const analysis::SchedView& sched, const HtmlTasks& tasks, u
     exporter::HtmlLane& lane = report.lanes.emplace_back();
     lane.kind = exporter::HtmlLane::Kind::kTask;
     lane.id = report.lanes.size() - before;
-    lane.name = clipped(task.name, limits.name_bytes);
+    lane.name = exporter::clipped(task.name, limits.name_bytes);
     lane.has_states = true;
   }
   fill(rows.tasks, before - 1, report.lanes);  // lane numbers of tasks begin at 1

@@ -6,17 +6,9 @@
 #include <map>
 #include <string>
 
-#include "export/folded.h"
 #include "profile/ids.h"
 
 namespace qperf::tools {
-namespace {
-
-struct OffCpuStacks {
-  profile::NamedStacks names;
-  std::vector<exporter::FoldedRow> rows;
-};
-
 OffCpuStacks off_cpu_stacks(const analysis::SchedView& sched) {
   OffCpuStacks result;
   std::vector<profile::FrameId> frames;
@@ -29,8 +21,6 @@ OffCpuStacks off_cpu_stacks(const analysis::SchedView& sched) {
   }
   return result;
 }
-
-}  // namespace
 
 uint64_t weight_of(const exporter::SpeedscopeProfile& profile) {
   uint64_t sum = 0;

@@ -3,11 +3,19 @@
 #include <vector>
 
 #include "analysis/sched_view.h"
+#include "export/folded.h"
 #include "export/speedscope.h"
 #include "export/text_sink.h"
 #include "profile/frame_table.h"
 
 namespace qperf::tools {
+
+/// Stacks and the wall nanoseconds that tasks waited in them.
+struct OffCpuStacks {
+  profile::NamedStacks names;
+  std::vector<exporter::FoldedRow> rows;
+};
+[[nodiscard]] OffCpuStacks off_cpu_stacks(const analysis::SchedView& sched);
 
 /// Off-CPU time, in wall nanoseconds: one line a stack.
 void write_off_cpu_folded(const analysis::SchedView& sched, exporter::TextSink& sink);

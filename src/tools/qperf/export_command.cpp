@@ -115,13 +115,14 @@ void add_export_command(CLI::App& app, Action& action) {
   command->add_flag("--group-by-task", options->capture.selection.group_by_task,
                     "a root frame (speedscope: a profile) for each task; needs a capture made with trace=");
   command->add_flag("--off-cpu", options->off_cpu,
-                    "where tasks waited, in nanoseconds, instead of where they ran: folded, speedscope, pprof; needs trace= too");
+                    "where tasks waited, in nanoseconds, instead of where they ran: folded, speedscope, pprof, svg; needs trace= too");
   command->add_option("--baseline", options->baseline, "an older capture: what changed since then (pprof)")->type_name("OLD");
   command->add_option("--baseline-elf", options->baseline_elfs, "its ELF, if not --elf's")
       ->type_name("ELF[@SLIDE]")
       ->allow_extra_args(false);
   command->footer(format_list() +
                   "Examples:\n"
+                  "  qperf export qperf.bin --format svg -o kernel.svg\n"
                   "  qperf export qperf.bin --format folded | flamegraph.pl > kernel.svg\n"
                   "  qperf export qperf.bin -e vmlinux --format speedscope -o kernel.speedscope.json\n"
                   "  qperf export qperf.bin --format folded --phase boot --cpu 0 -o boot.folded\n"

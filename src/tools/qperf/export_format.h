@@ -38,6 +38,7 @@ extern const ExportFormat kPerfettoFormat;
 extern const ExportFormat kCallgrindFormat;
 extern const ExportFormat kChromeFormat;
 extern const ExportFormat kHtmlFormat;
+extern const ExportFormat kSvgFormat;
 
 /// In the order of the help text.
 [[nodiscard]] std::span<const ExportFormat* const> export_formats() noexcept;

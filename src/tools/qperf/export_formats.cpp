@@ -12,6 +12,7 @@ std::span<const ExportFormat* const> export_formats() noexcept {
       &kPerfettoFormat,
       &kCallgrindFormat,
       &kChromeFormat,
+      &kSvgFormat,
       &kHtmlFormat,
   };
   return kFormats;
