@@ -1,5 +1,5 @@
 #!/bin/bash
-# analyzer.sh BIN ELF [RUNS]: samples a second from capture to folded, CPU time and peak memory of qperf-analyzer, for captures of
+# analyzer.sh BIN ELF [RUNS]: samples a second from capture to folded, time, CPU time and peak memory of qperf-analyzer, for captures of
 # few stacks, of many stacks (a chunk then has nearly a site per sample) and of little else than naming (about 20,000 addresses).
 # BIN: a release build's bin folder. Medians of RUNS [5] interleaved runs.
 set -euo pipefail
@@ -25,11 +25,11 @@ PY
   done
 done
 median() { sort -n | sed -n "$(((runs + 1) / 2))p"; }
-printf '%-22s %10s %9s %8s %8s %8s %14s\n' capture samples stacks MiB wall_s cpu_s samples/cpu_s
+printf '%-22s %10s %9s %8s %8s %8s %14s\n' capture samples stacks MiB wall_s cpu_s samples/s
 for name in "${order[@]}"; do
   wall=$(cut -d' ' -f1 "$work/$name.times" | median)
   cpu=$(cut -d' ' -f2 "$work/$name.times" | median)
   rss=$(cut -d' ' -f3 "$work/$name.times" | median)
-  rate=$(awk "BEGIN { printf \"%.2f M\", ${samples[$name]} / $cpu / 1e6 }")
+  rate=$(awk "BEGIN { printf \"%.2f M\", ${samples[$name]} / $wall / 1e6 }")
   printf '%-22s %10s %9s %8s %8s %8s %14s\n' "$name" "${samples[$name]}" "${stacks[$name]}" "$rss" "$wall" "$cpu" "$rate"
 done

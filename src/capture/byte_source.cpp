@@ -1,6 +1,7 @@
 #include "capture/byte_source.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -44,6 +45,12 @@ Result<std::span<const std::byte>> FileSource::peek(size_t count) {
     end_ += static_cast<size_t>(got);
   }
   return std::span<const std::byte>(buffer_).subspan(begin_, end_ - begin_);
+}
+
+uint64_t FileSource::size() const noexcept {
+  struct stat status {};
+  if (fstat(descriptor_, &status) != 0 || status.st_size < 0) return 0;
+  return static_cast<uint64_t>(status.st_size);
 }
 
 void FileSource::skip(size_t count) noexcept {

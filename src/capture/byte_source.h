@@ -51,6 +51,8 @@ class FileSource final : public ByteSource {
   Result<std::span<const std::byte>> peek(size_t count) override;
   void skip(size_t count) noexcept override;
   [[nodiscard]] uint64_t position() const noexcept override { return position_; }
+  /// What the file holds now; 0: not a regular file, or not known.
+  [[nodiscard]] uint64_t size() const noexcept;
 
  private:
   explicit FileSource(int descriptor) noexcept : descriptor_(descriptor) {}

@@ -9,21 +9,41 @@
 #include "base/checksum.h"
 #include "capture/byte_source.h"
 #include "capture/chunk_codec.h"
+#include "capture/delivery.h"
 #include "capture/header_keys.h"
 #include "capture/limits.h"
 #include "capture/metadata_codec.h"
 #include "capture/record_codec.h"
-#include "capture/sample_codec.h"
 
 namespace qperf::capture {
 namespace {
 
 constexpr size_t kSearchBytes = size_t{1} << 20;
 
+Result<void> handle_chunk(const Handlers& handlers, ChunkRoom& room) {
+  switch (room.kind) {
+    case ChunkKind::kSamples:
+      if (handlers.packed_samples) QPERF_RETURN_IF_ERROR(handlers.packed_samples(room.packed_samples));
+      return handlers.samples ? handlers.samples(room.samples.unpack(room.packed_samples)) : Result<void>();
+    case ChunkKind::kEvents: return handlers.events(*room.event_chunk);
+    case ChunkKind::kCounts: return handlers.counts(room.counts);
+    case ChunkKind::kFingerprints: return handlers.fingerprints(room.fingerprints);
+    case ChunkKind::kLedger:
+    case ChunkKind::kTrailer: return handlers.ledger(room.ledger);
+    case ChunkKind::kMetadata: break;
+  }
+  return {};
+}
+
+HandleChunk handle_with(const Handlers& handlers) {
+  return [&handlers](ChunkRoom& room) { return handle_chunk(handlers, room); };
+}
+
 /// One pass over a capture. What its member functions return as Error ends the reading; damage is counted and passed over.
 class Reading {
  public:
-  Reading(ByteSource& source, const Handlers& handlers) : source_(source), handlers_(handlers) {}
+  Reading(ByteSource& source, const Handlers& handlers, Delivery& delivery)
+      : source_(source), handlers_(handlers), delivery_(delivery) {}
 
   Result<Summary> run() {
     QPERF_RETURN_IF_ERROR(begin());
@@ -163,18 +183,31 @@ class Reading {
     if (summary_.trailer && kind != ChunkKind::kMetadata)
       return pass_over({ErrorCode::kBadFormat, "a chunk behind the trailer"});
     if (!is_wanted(kind)) return {};
+    if (kind == ChunkKind::kSamples || kind == ChunkKind::kEvents || kind == ChunkKind::kCounts || kind == ChunkKind::kFingerprints)
+      return stream_chunk(kind, header, stored);
     auto payload = raw_payload(header, stored, decompressor_);
     if (!payload) return pass_over(payload.error());
-    switch (kind) {
-      case ChunkKind::kMetadata: return take(metadata_.add(*payload, header.record_count));
-      case ChunkKind::kSamples: return samples(header, *payload);
-      case ChunkKind::kCounts: return counts(header, *payload);
-      case ChunkKind::kFingerprints: return fingerprints(header, *payload);
-      case ChunkKind::kLedger: return ledger(header, *payload);
-      case ChunkKind::kTrailer: return trailer(header, *payload);
-      case ChunkKind::kEvents: return events(header, *payload);
+    if (kind == ChunkKind::kMetadata) return take(metadata_.add(*payload, header.record_count));
+    return kind == ChunkKind::kLedger ? ledger(header, *payload) : trailer(header, *payload);
+  }
+
+  /// A chunk of records for a handler, which may look at them later.
+  Result<void> stream_chunk(ChunkKind kind, const ChunkHeader& header, std::span<const std::byte> stored) {
+    ChunkRoom& room = delivery_.room();
+    room.kind = kind;
+    auto payload = raw_payload(header, stored, room.decompressor);
+    if (!payload) return pass_over(payload.error());
+    // One that is stored as it is lies in the source's buffer, which the next chunk takes.
+    if (payload->data() == stored.data()) {
+      room.stored.assign(stored.begin(), stored.end());
+      *payload = room.stored;
     }
-    return {};
+    switch (kind) {
+      case ChunkKind::kSamples: return samples(header, *payload, room);
+      case ChunkKind::kEvents: return events(header, *payload, room);
+      case ChunkKind::kCounts: return counts(header, *payload, room);
+      default: return fingerprints(header, *payload, room);
+    }
   }
 
   [[nodiscard]] bool is_wanted(ChunkKind kind) const {
@@ -185,35 +218,37 @@ class Reading {
     return true;
   }
 
-  Result<void> samples(const ChunkHeader& header, std::span<const std::byte> payload) {
-    const auto packed = sample_decoder_.decode(payload, VcpuIndex{header.vcpu}, header.record_count);
+  Result<void> samples(const ChunkHeader& header, std::span<const std::byte> payload, ChunkRoom& room) {
+    const auto packed = room.samples.decode(payload, VcpuIndex{header.vcpu}, header.record_count);
     if (!packed) return pass_over(packed.error());
-    if (handlers_.packed_samples) QPERF_RETURN_IF_ERROR(handlers_.packed_samples(*packed));
-    return handlers_.samples ? handlers_.samples(sample_decoder_.unpack(*packed)) : Result<void>();
+    room.packed_samples = *packed;
+    return delivery_.deliver();
   }
 
-  Result<void> events(const ChunkHeader& header, std::span<const std::byte> payload) {
-    const auto chunk = event_decoder_.decode(payload, VcpuIndex{header.vcpu}, header.record_count);
+  Result<void> events(const ChunkHeader& header, std::span<const std::byte> payload, ChunkRoom& room) {
+    const auto chunk = room.events.decode(payload, VcpuIndex{header.vcpu}, header.record_count);
     if (!chunk) return pass_over(chunk.error());
-    return handlers_.events(**chunk);
+    room.event_chunk = *chunk;
+    return delivery_.deliver();
   }
 
-  Result<void> counts(const ChunkHeader& header, std::span<const std::byte> payload) {
-    if (auto decoded = decode_counts(payload, header.record_count, counts_); !decoded) return pass_over(decoded.error());
-    return handlers_.counts(counts_);
+  Result<void> counts(const ChunkHeader& header, std::span<const std::byte> payload, ChunkRoom& room) {
+    if (auto decoded = decode_counts(payload, header.record_count, room.counts); !decoded) return pass_over(decoded.error());
+    return delivery_.deliver();
   }
 
-  Result<void> fingerprints(const ChunkHeader& header, std::span<const std::byte> payload) {
-    const auto decoded = decode_fingerprints(payload, header.record_count);
+  Result<void> fingerprints(const ChunkHeader& header, std::span<const std::byte> payload, ChunkRoom& room) {
+    auto decoded = decode_fingerprints(payload, header.record_count);
     if (!decoded) return pass_over(decoded.error());
-    return handlers_.fingerprints(*decoded);
+    room.fingerprints = *std::move(decoded);
+    return delivery_.deliver();
   }
 
   Result<void> ledger(const ChunkHeader& header, std::span<const std::byte> payload) {
     auto decoded = decode_ledger(payload, header.record_count);
     if (!decoded) return pass_over(decoded.error());
     summary_.last_ledger = *std::move(decoded);
-    return handlers_.ledger ? handlers_.ledger(*summary_.last_ledger) : Result<void>();
+    return tell_ledger();
   }
 
   Result<void> trailer(const ChunkHeader& header, std::span<const std::byte> payload) {
@@ -222,7 +257,15 @@ class Reading {
     summary_.last_ledger = decoded->ledger;
     summary_.trailer = *std::move(decoded);
     summary_.integrity.finished = true;
-    return handlers_.ledger ? handlers_.ledger(*summary_.last_ledger) : Result<void>();
+    return tell_ledger();
+  }
+
+  Result<void> tell_ledger() {
+    if (!handlers_.ledger) return {};
+    ChunkRoom& room = delivery_.room();
+    room.kind = ChunkKind::kLedger;
+    room.ledger = *summary_.last_ledger;
+    return delivery_.deliver();
   }
 
   Result<void> take(const Result<void>& decoded) { return decoded ? decoded : pass_over(decoded.error()); }
@@ -253,18 +296,17 @@ class Reading {
 
   ByteSource& source_;
   const Handlers& handlers_;
+  Delivery& delivery_;
   Summary summary_;
   MetadataCollector metadata_;
   Decompressor decompressor_;
-  SampleDecoder sample_decoder_;
-  EventDecoder event_decoder_;
-  std::vector<BlockCount> counts_;
   uint64_t next_number_ = 0;
   uint64_t headers_lost_ = 0;  // damaged chunk headers since the last readable one: their numbers are not missing twice
 };
 
 Result<Summary> read_from(ByteSource& source, const std::string& name, const Handlers& handlers) {
-  auto summary = Reading(source, handlers).run();
+  DirectDelivery at_once(handle_with(handlers));
+  auto summary = Reading(source, handlers, at_once).run();
   if (!summary) return std::move(summary).error().in(name);
   return summary;
 }
@@ -272,9 +314,10 @@ Result<Summary> read_from(ByteSource& source, const std::string& name, const Han
 }  // namespace
 
 struct Follower::State {
-  State(FileSource opened, Handlers wanted) : source(std::move(opened)), handlers(std::move(wanted)), reading(source, handlers) {}
+  State(FileSource opened, Handlers wanted) : source(std::move(opened)), handlers(std::move(wanted)), at_once(handle_with(handlers)), reading(source, handlers, at_once) {}
   FileSource source;
   const Handlers handlers;
+  DirectDelivery at_once;
   Reading reading;
 };
 
@@ -303,7 +346,16 @@ Result<Summary> read_capture(const std::string& path, const Handlers& handlers) 
     return Error{ErrorCode::kUsage, "a capture cannot be read from standard input: it is read more than once; give a file"};
   auto source = FileSource::open(path);
   if (!source) return std::move(source).error().in(path);
-  return read_from(*source, path, handlers);
+  if (source->size() < kWorthAThread || !(handlers.samples || handlers.packed_samples || handlers.events))
+    return read_from(*source, path, handlers);
+  Summary summary;
+  const auto produce = [&](Delivery& delivery) -> Result<void> {
+    QPERF_ASSIGN_OR_RETURN(summary, Reading(*source, handlers, delivery).run());
+    return {};
+  };
+  auto read = deliver_ahead(produce, handle_with(handlers));
+  if (!read) return std::move(read).error().in(path);
+  return summary;
 }
 
 Result<Summary> read_capture(std::span<const std::byte> bytes, const std::string& name, const Handlers& handlers) {

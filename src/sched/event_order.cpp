@@ -34,14 +34,14 @@ EventOrder::Batch EventOrder::batch_of(const capture::EventChunk& chunk) {
     batch = std::move(spare_.back());
     spare_.pop_back();
   }
-  batch.resize(chunk.events.size());
-  for (size_t i = 0; i < batch.size(); ++i) {
-    const capture::Event& event = chunk.events[i];
-    batch[i] = {.wall_ns = event.wall_ns,
-                .kind = event.kind,
-                .args = event.args,
-                .stack = event.stack == capture::kNoEventStack ? kNoStack : stack_of_chunk_[event.stack],
-                .type = event.type};
+  batch.clear();
+  batch.reserve(chunk.events.size());
+  for (const capture::Event& event : chunk.events) {
+    batch.push_back({.wall_ns = event.wall_ns,
+                     .kind = event.kind,
+                     .args = event.args,
+                     .stack = event.stack == capture::kNoEventStack ? kNoStack : stack_of_chunk_[event.stack],
+                     .type = event.type});
   }
   return batch;
 }
@@ -63,39 +63,65 @@ void EventOrder::chunk(const capture::EventChunk& chunk) {
   drain();
 }
 
-void EventOrder::pass_on(Stream& stream, uint32_t vcpu) {
-  Batch& batch = stream.batches.front();
-  OrderedEvent& event = batch[stream.next];
-  stream.last_wall_ns = std::max(stream.last_wall_ns, event.wall_ns);
-  event.wall_ns = stream.last_wall_ns;
-  on_event_(VcpuIndex{vcpu}, event);
-  --pending_;
-  if (++stream.next == batch.size()) {
+/// Passes on the stream's events for as long as `head`, its next one, is the least of all. True: `head` is what comes next of it.
+bool EventOrder::pass_on(Head& head) {
+  Stream& stream = streams_[head.vcpu];
+  const VcpuIndex vcpu{head.vcpu};
+  const Head* const rival = second();
+  while (!stream.batches.empty()) {
+    Batch& batch = stream.batches.front();
+    for (; stream.next < batch.size(); ++stream.next, --pending_) {
+      // Streams take turns, each over more memory than the caches hold: what comes next of this one is on its way meanwhile.
+      __builtin_prefetch(&batch[std::min(stream.next + 8, batch.size() - 1)]);
+      OrderedEvent& event = batch[stream.next];
+      head.wall_ns = std::max(stream.last_wall_ns, event.wall_ns);
+      if (rival != nullptr && head > *rival) return true;
+      stream.last_wall_ns = event.wall_ns = head.wall_ns;
+      on_event_(vcpu, event);
+    }
     if (spare_.size() < streams_.size()) spare_.push_back(std::move(batch));
     stream.batches.pop_front();
     stream.next = 0;
   }
+  return head_of(head.vcpu, head);
+}
+
+/// The least of the heads but the top.
+const EventOrder::Head* EventOrder::second() const noexcept {
+  if (heap_.size() < 2) return nullptr;
+  return heap_.size() > 2 && heap_[1] > heap_[2] ? &heap_[2] : &heap_[1];
+}
+
+/// Puts the top, which has grown, where it belongs: one way down, where a pop and a push would take three.
+void EventOrder::sink_top() noexcept {
+  const Head top = heap_.front();
+  size_t at = 0;
+  for (size_t child = 1; child < heap_.size(); child = 2 * at + 1) {
+    if (child + 1 < heap_.size() && heap_[child] > heap_[child + 1]) ++child;
+    if (!(top > heap_[child])) break;
+    heap_[at] = heap_[child];
+    at = child;
+  }
+  heap_[at] = top;
+}
+
+void EventOrder::remove_top() noexcept {
+  heap_.front() = heap_.back();
+  heap_.pop_back();
+  if (!heap_.empty()) sink_top();
 }
 
 void EventOrder::drain() {
   std::vector<Head> passed_over;
   while (!heap_.empty() && (heap_.front().event || pending_ > kMaxPending)) {
-    std::ranges::pop_heap(heap_, std::greater<>{});
-    Head head = heap_.back();
-    heap_.pop_back();
-    if (!head.event) {
-      passed_over.push_back(head);
-      continue;
+    if (!heap_.front().event) {
+      passed_over.push_back(heap_.front());
+      remove_top();
+    } else if (pass_on(heap_.front())) {
+      sink_top();
+    } else {
+      remove_top();
     }
-    // One stream often goes on for many events: no heap work while it stays the least.
-    bool more = true;
-    while (more && head.event && (heap_.empty() || heap_.front() > head)) {
-      pass_on(streams_[head.vcpu], head.vcpu);
-      more = head_of(head.vcpu, head);
-    }
-    if (!more) continue;
-    heap_.push_back(head);
-    std::ranges::push_heap(heap_, std::greater<>{});
   }
   for (const Head& head : passed_over) {
     heap_.push_back(head);

@@ -48,7 +48,10 @@ class EventOrder {
   /// The chunk's events with interned stacks, in memory that an earlier batch has left.
   Batch batch_of(const capture::EventChunk& chunk);
   bool head_of(uint32_t vcpu, Head& head) const;
-  void pass_on(Stream& stream, uint32_t vcpu);
+  bool pass_on(Head& head);
+  [[nodiscard]] const Head* second() const noexcept;
+  void sink_top() noexcept;
+  void remove_top() noexcept;
   void drain();
 
   const Survey& survey_;

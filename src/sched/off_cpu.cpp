@@ -148,18 +148,24 @@ std::optional<uint32_t> OffCpuProfile::add(const Interval& interval) {
   if (interval.state != TaskState::kBlocked && interval.state != TaskState::kRunnable) return std::nullopt;
   const uint64_t weight_ns = window_.overlap_ns(interval.vcpu, interval.from_ns, interval.to_ns);
   if (weight_ns == 0) return std::nullopt;
-  Key key = key_of(interval);
+  const Key key = key_of(interval);
+  if (recent_.size() <= key.task) recent_.resize(key.task + size_t{1}, {kNoEntry, kNoEntry});
+  uint32_t& recent = recent_[key.task][interval.state == TaskState::kBlocked ? 0 : 1];
+  if (recent == kNoEntry || keys_[recent] != key) recent = entry_for(key);
+  weights_ns_[recent] += weight_ns;
+  return recent;
+}
+
+uint32_t OffCpuProfile::entry_for(Key key) {
   if (keys_.size() >= kMaxEntries && !entry_of_.contains(key)) {
     key = {.task = key.task, .label = key.label, .kind = kMoreLine, .flags = static_cast<uint16_t>(key.flags & (kUncertain | kRunnableState))};
   }
   const auto [position, added] = entry_of_.try_emplace(key, static_cast<uint32_t>(keys_.size()));
-  const uint32_t entry = position->second;
   if (added) {
     keys_.push_back(key);
     weights_ns_.push_back(0);
   }
-  weights_ns_[entry] += weight_ns;
-  return entry;
+  return position->second;
 }
 
 bool OffCpuProfile::is_runnable(uint32_t entry) const noexcept { return (keys_[entry].flags & kRunnableState) != 0; }

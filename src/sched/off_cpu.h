@@ -2,6 +2,7 @@
 
 #include <tsl/robin_map.h>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -108,7 +109,12 @@ class OffCpuProfile {
 
   const Window& window_;
   WakerSide wakers_;
+  static constexpr uint32_t kNoEntry = UINT32_MAX;
+  uint32_t entry_for(Key key);
+
   tsl::robin_map<Key, uint32_t, KeyHash> entry_of_;
+  /// By task, of blocked and of runnable time: the entry that was added to last. Most tasks wait for the same again.
+  std::vector<std::array<uint32_t, 2>> recent_;
   std::vector<Key> keys_;             // by entry
   std::vector<uint64_t> weights_ns_;  // by entry
 };
