@@ -86,8 +86,9 @@ Result<void> collect_legacy(const CaptureInput& input, Collector& collector, Cap
   return {};
 }
 
-Result<void> collect(const CaptureInput& input, Collector& collector) {
+Result<void> collect(const CaptureInput& input, Collector& collector, Progress* progress) {
   capture::Handlers handlers;
+  handlers.progress = progress_of(progress, "reading samples");
   if (is_exact(input)) {
     handlers.counts = [&](std::span<const capture::BlockCount> counts) -> Result<void> {
       for (const auto& count : counts)
@@ -261,11 +262,12 @@ Result<CaptureProfile> profile_capture(const CaptureRequest& request, profile::N
 
   parts->collector = std::make_unique<Collector>(images, parts->filter, keep_for(request.order), request.view, end_of(input));
   Collector& collector = *parts->collector;
-  QPERF_RETURN_IF_ERROR(input.legacy ? collect_legacy(input, collector, result) : collect(input, collector));
+  QPERF_RETURN_IF_ERROR(input.legacy ? collect_legacy(input, collector, result) : collect(input, collector, request.progress));
   result.tally.samples_in_file = collector.seen().samples;
   result.tally.weight_in_file = collector.seen().weight;
 
   const RuledStacks ruled = apply_rules(collector, images, input);
+  if (request.progress != nullptr) request.progress->step("naming functions", 0, 0);
   QPERF_ASSIGN_OR_RETURN(const auto named, name_lookups(images, ruled.lookups.all(), names.frames));
   const auto named_ids = sum_by_name(collector, ruled, named, is_exact(input) ? Depth::kLeafOnly : Depth::kWhole, request.view,
                                      names, result);

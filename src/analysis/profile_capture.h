@@ -11,6 +11,7 @@
 #include "analysis/elf_argument.h"
 #include "analysis/image_set.h"
 #include "analysis/message.h"
+#include "analysis/progress.h"
 #include "analysis/sample_replay.h"
 #include "analysis/sample_view.h"
 #include "base/result.h"
@@ -44,6 +45,7 @@ struct CaptureRequest {
   Detail detail = Detail::kFunctions;
   SampleAccess access = SampleAccess::kOnce;
   SampleView* view = nullptr;  // chooses samples and gives roots
+  Progress* progress = nullptr;
 };
 
 /// Counts about the selected samples, as the report shows them. "Walks" are samples.

@@ -60,8 +60,9 @@ bool needs_events(const SchedRequest& request) {
   return !request.events_optional || request.phase || request.tasks || request.group_by_task;
 }
 
-Result<void> feed(sched::Replay& replay, const std::string& path) {
+Result<void> feed(sched::Replay& replay, const std::string& path, Progress* progress) {
   capture::Handlers handlers;
+  handlers.progress = progress_of(progress, "following tasks");
   handlers.events = [&replay](const capture::EventChunk& chunk) -> Result<void> {
     replay.chunk(chunk);
     return {};
@@ -94,6 +95,7 @@ Result<void> SchedView::survey_events(const CaptureInput& input) {
     insns_window = sched::InsnsWindow{request_.from.value_or(0), request_.until.value_or(UINT64_MAX)};
   survey_ = std::make_unique<sched::Survey>(insns_window);
   capture::Handlers handlers;
+  handlers.progress = progress_of(request_.progress, "reading trace events");
   handlers.events = [this](const capture::EventChunk& chunk) -> Result<void> {
     survey_->chunk(chunk);
     return {};
@@ -140,13 +142,13 @@ Result<void> SchedView::replay_events(const CaptureInput& input) {
     log_ = std::make_unique<sched::IntervalLog>(window_);
     replay_->set_log(log_.get());
   }
-  return feed(*replay_, input.path);
+  return feed(*replay_, input.path, request_.progress);
 }
 
 Result<void> SchedView::replay_again(sched::IntervalSink& sink) const {
   sched::Replay again(*survey_, window_, request_.wakers);
   again.set_listener(&sink);
-  return feed(again, path_);
+  return feed(again, path_, nullptr);
 }
 
 Result<void> SchedView::prepare(const CaptureInput& input, const ImageSet& images) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/message.h"
+#include "analysis/progress.h"
 #include "analysis/sample_view.h"
 #include "base/pattern.h"
 #include "profile/ids.h"
@@ -42,6 +43,7 @@ struct SchedRequest {
   sched::IntervalSink* listener = nullptr;
   /// With replay: what became of tasks and vCPUs over time is kept.
   bool intervals = false;
+  Progress* progress = nullptr;
 };
 
 /// What is known about the samples under one root.

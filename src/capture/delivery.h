@@ -20,6 +20,7 @@ namespace qperf::capture {
 /// What decoding one chunk needs, and the result.
 struct ChunkRoom {
   ChunkKind kind = ChunkKind::kSamples;
+  uint64_t position = 0;  // of the chunk in the file
   PackedSamples packed_samples;             // kSamples
   const EventChunk* event_chunk = nullptr;  // kEvents
   Ledger ledger;                            // kLedger, kTrailer

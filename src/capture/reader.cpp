@@ -35,8 +35,13 @@ Result<void> handle_chunk(const Handlers& handlers, ChunkRoom& room) {
   return {};
 }
 
-HandleChunk handle_with(const Handlers& handlers) {
-  return [&handlers](ChunkRoom& room) { return handle_chunk(handlers, room); };
+/// `size`: of the file; 0: not known.
+HandleChunk handle_with(const Handlers& handlers, uint64_t size) {
+  return [&handlers, size](ChunkRoom& room) -> Result<void> {
+    QPERF_RETURN_IF_ERROR(handle_chunk(handlers, room));
+    if (handlers.progress) handlers.progress(room.position, size);
+    return {};
+  };
 }
 
 /// One pass over a capture. What its member functions return as Error ends the reading; damage is counted and passed over.
@@ -195,6 +200,7 @@ class Reading {
   Result<void> stream_chunk(ChunkKind kind, const ChunkHeader& header, std::span<const std::byte> stored) {
     ChunkRoom& room = delivery_.room();
     room.kind = kind;
+    room.position = source_.position();
     auto payload = raw_payload(header, stored, room.decompressor);
     if (!payload) return pass_over(payload.error());
     // One that is stored as it is lies in the source's buffer, which the next chunk takes.
@@ -264,6 +270,7 @@ class Reading {
     if (!handlers_.ledger) return {};
     ChunkRoom& room = delivery_.room();
     room.kind = ChunkKind::kLedger;
+    room.position = source_.position();
     room.ledger = *summary_.last_ledger;
     return delivery_.deliver();
   }
@@ -304,8 +311,8 @@ class Reading {
   uint64_t headers_lost_ = 0;  // damaged chunk headers since the last readable one: their numbers are not missing twice
 };
 
-Result<Summary> read_from(ByteSource& source, const std::string& name, const Handlers& handlers) {
-  DirectDelivery at_once(handle_with(handlers));
+Result<Summary> read_from(ByteSource& source, uint64_t size, const std::string& name, const Handlers& handlers) {
+  DirectDelivery at_once(handle_with(handlers, size));
   auto summary = Reading(source, handlers, at_once).run();
   if (!summary) return std::move(summary).error().in(name);
   return summary;
@@ -314,7 +321,7 @@ Result<Summary> read_from(ByteSource& source, const std::string& name, const Han
 }  // namespace
 
 struct Follower::State {
-  State(FileSource opened, Handlers wanted) : source(std::move(opened)), handlers(std::move(wanted)), at_once(handle_with(handlers)), reading(source, handlers, at_once) {}
+  State(FileSource opened, Handlers wanted) : source(std::move(opened)), handlers(std::move(wanted)), at_once(handle_with(handlers, 0)), reading(source, handlers, at_once) {}
   FileSource source;
   const Handlers handlers;
   DirectDelivery at_once;
@@ -346,21 +353,22 @@ Result<Summary> read_capture(const std::string& path, const Handlers& handlers) 
     return Error{ErrorCode::kUsage, "a capture cannot be read from standard input: it is read more than once; give a file"};
   auto source = FileSource::open(path);
   if (!source) return std::move(source).error().in(path);
-  if (source->size() < kWorthAThread || !(handlers.samples || handlers.packed_samples || handlers.events))
-    return read_from(*source, path, handlers);
+  const uint64_t size = source->size();
+  if (size < kWorthAThread || !(handlers.samples || handlers.packed_samples || handlers.events))
+    return read_from(*source, size, path, handlers);
   Summary summary;
   const auto produce = [&](Delivery& delivery) -> Result<void> {
     QPERF_ASSIGN_OR_RETURN(summary, Reading(*source, handlers, delivery).run());
     return {};
   };
-  auto read = deliver_ahead(produce, handle_with(handlers));
+  auto read = deliver_ahead(produce, handle_with(handlers, size));
   if (!read) return std::move(read).error().in(path);
   return summary;
 }
 
 Result<Summary> read_capture(std::span<const std::byte> bytes, const std::string& name, const Handlers& handlers) {
   MemorySource source(bytes);
-  return read_from(source, name, handlers);
+  return read_from(source, bytes.size(), name, handlers);
 }
 
 }  // namespace qperf::capture

@@ -38,6 +38,8 @@ struct Handlers {
   std::function<Result<void>(std::span<const BlockCount>)> counts;
   std::function<Result<void>(std::span<const Fingerprint>)> fingerprints;
   std::function<Result<void>(const Ledger&)> ledger;
+  /// After each chunk that had a handler: how many bytes of the file are read, and how many it has (0: not known).
+  std::function<void(uint64_t done, uint64_t size)> progress;
 };
 
 /// Everything that is not a stream.

@@ -144,6 +144,21 @@ capture::SampleChunk samples(const Places& places) {
   return chunk;
 }
 
+/// The recorder's own count: what is in the chunks, and what their losses say was dropped.
+void count_events(const std::vector<capture::EventChunk>& chunks, capture::VcpuLedger& ledger) {
+  for (const auto& chunk : chunks) {
+    if (chunk.vcpu != ledger.vcpu) continue;
+    for (const auto& event : chunk.events) ++ledger.events_stored[static_cast<size_t>(capture::event_class(event.type, event.kind))];
+    ledger.events_taken += chunk.events.size();
+    for (const auto& loss : chunk.losses) {
+      for (size_t i = 0; i < loss.counts.size(); ++i) {
+        ledger.events_dropped_queue_full[i] += loss.counts[i];
+        ledger.events_taken += loss.counts[i];
+      }
+    }
+  }
+}
+
 void write(const std::string& path, const Places& places, Losses losses, Threads threads = Threads::kOnePerVcpu,
            Names names = Names::kPlain) {
   FileSink sink(path);
@@ -159,6 +174,7 @@ void write(const std::string& path, const Places& places, Losses losses, Threads
     header.qemu_command_line = "qemu <img src=x onerror=\"document.title='taken'\"> &lt;i&gt;";
     header.plugin_arguments = "]]>--><svg onload=\"document.title='taken'\">";
   }
+  const auto chunks = events(places, losses, names).chunks(20);
   capture::Trailer trailer;
   trailer.end_wall_ns = 100 * kMs;
   for (uint32_t i = 0; i < 2; ++i) {
@@ -166,6 +182,7 @@ void write(const std::string& path, const Places& places, Losses losses, Threads
     const uint64_t stored = i == 0 ? samples(places).samples.size() : 0;
     ledger.samples_taken = ledger.samples_stored = ledger.weight_stored = stored;
     ledger.ticks.issued = ledger.ticks.kernel = stored;
+    count_events(chunks, ledger);
     trailer.ledger.vcpus.push_back(ledger);
   }
   const auto check = [](const Result<void>& result) {
@@ -173,7 +190,7 @@ void write(const std::string& path, const Places& places, Losses losses, Threads
   };
   check(writer.begin(header));
   check(writer.samples(samples(places)));
-  for (const auto& chunk : events(places, losses, names).chunks(20)) check(writer.events(chunk));
+  for (const auto& chunk : chunks) check(writer.events(chunk));
   check(writer.finish(trailer));
 }
 

@@ -49,7 +49,7 @@ std::string as_text(const LoadedCapture& capture, const std::string& function, c
   std::string out = analysis::headline(capture.profile.input) + '\n';
   out += fmt::format("{}: {} in it, {} with what it calls, of {} {}\n\n", function, annotation.self, annotation.total, annotation.whole,
                      analysis::unit_name(analysis::weight_unit(capture.profile.input)));
-  out += lines.text();
+  out += lines.text(stdout_colours());
   if (instructions) out += "\nA sample stands at the first instruction of its block.\n" + instructions->text();
   return out;
 }

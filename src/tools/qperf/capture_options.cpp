@@ -1,10 +1,13 @@
 #include "tools/qperf/capture_options.h"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <utility>
 
 #include "analysis/report.h"
 #include "base/printable.h"
+#include "tools/progress/progress_line.h"
 #include "tools/qperf/terminal.h"
 
 namespace qperf::tools {
@@ -54,6 +57,7 @@ Result<LoadedCapture> load_capture(const CaptureOptions& options, const LoadNeed
   QPERF_ASSIGN_OR_RETURN(Selection selection, check_selection(options.selection));
   if (needs.roots != Roots::kAsSelected) selection.group_by_task = needs.roots == Roots::kTasks;
   LoadedCapture loaded;
+  ProgressLine progress(options.path, STDERR_FILENO);
   loaded.vcpus = selection.vcpus;
   if (selection.needs_events() || needs.replay || needs.replay_if_events || needs.label_samples || needs.timeline_if_events ||
       needs.roots == Roots::kPhases) {
@@ -64,6 +68,7 @@ Result<LoadedCapture> load_capture(const CaptureOptions& options, const LoadNeed
     sched.listener = needs.listener;
     sched.group_by_phase = needs.roots == Roots::kPhases;
     sched.label_samples = needs.label_samples;
+    sched.progress = &progress;
     sched.events_optional = !needs.replay && needs.roots != Roots::kPhases;
     loaded.sched = std::make_unique<analysis::SchedView>(std::move(sched));
   }
@@ -72,6 +77,7 @@ Result<LoadedCapture> load_capture(const CaptureOptions& options, const LoadNeed
   request.detail = needs.detail;
   request.access = needs.access;
   request.view = loaded.sched.get();
+  request.progress = &progress;
   QPERF_ASSIGN_OR_RETURN(loaded.profile, analysis::profile_capture(request, names));
   return loaded;
 }

@@ -94,7 +94,7 @@ std::string as_text(const DiffInput& input, const DiffOptions& options, const re
   add("before:", input.before_captures);
   add("after: ", input.after_captures);
   return out + fmt::format("numbers are {}\n\n", input.unit == "%" ? "percent of a recording's weight" : input.unit) +
-         diff_table(comparison, keys, options.all).text();
+         diff_table(comparison, keys, options.all).text(stdout_colours());
 }
 
 /// The captures' own warnings and those about comparing them.

@@ -24,6 +24,7 @@ void add_change(std::vector<Cell>& row, const Change& change) {
   row.push_back(cell_decimal(change.before));
   row.push_back(cell_decimal(change.after));
   row.push_back(signed_cell(change.delta()));
+  if (change.counts()) row.back().tone = change.delta() > 0 ? Tone::kWorse : Tone::kBetter;
   row.push_back(noise_cell(change));
 }
 

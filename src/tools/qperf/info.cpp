@@ -7,6 +7,7 @@
 
 #include "analysis/capture_input.h"
 #include "base/json_quoted.h"
+#include "profile/ids.h"
 #include "tools/qperf/fact_sheet.h"
 #include "tools/qperf/table.h"
 
@@ -15,6 +16,7 @@ namespace {
 
 using analysis::CaptureCensus;
 using capture::StopReason;
+using profile::saturating_add;
 
 constexpr uint64_t kNsPerSecond = 1'000'000'000;
 constexpr int kSchemaVersion = 1;
@@ -169,7 +171,12 @@ struct InfoTables {
                  {"Not written", "dropped_writer"},
                  {"In the file", "in_file"}}};
   Table walks{{{"Walks ended by", "reason", true}, {"Samples", "samples"}}};
-  Table events{{{"Events", "kind", true}, {"In the file", "in_file"}, {"Dropped", "dropped"}}};
+  Table events{{{"Events", "kind", true},
+                {"In the file", "in_file"},
+                {"Dropped", "dropped"},
+                {"Stored", "stored"},
+                {"Queue full", "dropped_queue_full"},
+                {"Not written", "dropped_writer"}}};
   Table event_drops{{{"vCPU", "vcpu"}, {"Events", "kind", true}, {"Dropped", "dropped"}}};
 };
 
@@ -190,6 +197,28 @@ void add_ledger(const CaptureCensus& census, InfoTables& tables) {
     if (walks[i] != 0) tables.walks.add({cell_text(stop_name(static_cast<StopReason>(i))), cell(walks[i])});
 }
 
+/// The recorder's own count of events, of all vCPUs.
+struct EventLedger {
+  bool counted = false;  // false: by a recorder that did not count them, or none came
+  capture::EventCounts stored{};
+  capture::EventCounts queue_full{};
+  capture::EventCounts not_written{};
+};
+
+EventLedger event_ledger(const CaptureCensus& census) {
+  EventLedger sum;
+  if (!census.summary.last_ledger) return sum;
+  for (const capture::VcpuLedger& vcpu : census.summary.last_ledger->vcpus) {
+    sum.counted |= vcpu.events_taken != 0;
+    for (size_t i = 0; i < sum.stored.size(); ++i) {
+      sum.stored[i] = saturating_add(sum.stored[i], vcpu.events_stored[i]);
+      sum.queue_full[i] = saturating_add(sum.queue_full[i], vcpu.events_dropped_queue_full[i]);
+      sum.not_written[i] = saturating_add(sum.not_written[i], vcpu.events_dropped_writer[i]);
+    }
+  }
+  return sum;
+}
+
 InfoTables tables_of(const CaptureCensus& census) {
   InfoTables tables;
   if (census.summary.last_ledger) {
@@ -208,10 +237,13 @@ InfoTables tables_of(const CaptureCensus& census) {
       tables.event_drops.add({cell(vcpu.raw), cell_text(kind), cell(counts[i])});
     }
   }
+  const EventLedger ledger = event_ledger(census);
+  const auto counted = [&](uint64_t count) { return ledger.counted ? cell(count) : pair("-", "null"); };
   for (size_t i = 0; i < drops.size(); ++i) {
-    if (census.events[i] == 0 && drops[i] == 0) continue;
+    if ((census.events[i] | drops[i] | ledger.stored[i] | ledger.queue_full[i] | ledger.not_written[i]) == 0) continue;
     const auto kind = capture::event_class_name(static_cast<capture::EventClass>(i));
-    tables.events.add({cell_text(kind), cell(census.events[i]), cell(drops[i])});
+    tables.events.add({cell_text(kind), cell(census.events[i]), cell(drops[i]), counted(ledger.stored[i]), counted(ledger.queue_full[i]),
+                       counted(ledger.not_written[i])});
   }
   return tables;
 }
@@ -224,7 +256,7 @@ std::string info_text(const CaptureCensus& census) {
   if (!census.legacy) out += '\n' + clock_facts(census).text();
   out += '\n' + integrity_facts(census).text() + '\n' + content_facts(census).text();
   for (const Table* table : {&tables.buckets, &tables.samples, &tables.walks, &tables.events, &tables.event_drops})
-    if (!table->empty()) out += '\n' + table->text();
+    if (!table->empty()) out += '\n' + table->text(stdout_colours());
   return out;
 }
 

@@ -25,8 +25,8 @@ std::string as_text(const ReportInput& input, const report::Selected& selected, 
     out += fmt::format("time off the CPU: {} ns\n", profile::saturating_add(selected.weight, selected.left_out));
   else
     out += analysis::selection_line(input.capture.profile) + '\n';
-  if (!buckets.empty() && !options.off_cpu) out += '\n' + buckets.text();
-  return out + '\n' + table.text();
+  if (!buckets.empty() && !options.off_cpu) out += '\n' + buckets.text(stdout_colours());
+  return out + '\n' + table.text(stdout_colours());
 }
 
 std::string as_json(const ReportInput& input, const report::Selected& selected, const ReportOptions& options,

@@ -69,7 +69,7 @@ std::string tables_text(const LoadedCapture& capture, size_t top, bool by_task) 
   // What vCPUs, queues and resources saw is not told apart by task.
   if (!by_task) tables = {latency_table(sched), vcpu_table(sched), queue_table(sched), reason_table(sched), resource_table(sched, top)};
   for (const Table& table : tables)
-    if (!table.empty()) out += '\n' + table.text();
+    if (!table.empty()) out += '\n' + table.text(stdout_colours());
   return out;
 }
 
@@ -83,7 +83,7 @@ Result<int> stat(const StatOptions& options) {
   std::string out;
   if (options.timehist) {
     const Table table = timehist_table(*capture.sched, history);
-    out = options.json ? timehist_json(capture, table) : table.text();
+    out = options.json ? timehist_json(capture, table) : table.text(stdout_colours());
   } else {
     out = options.json ? capture.sched->statistics_json() : tables_text(capture, options.top, !options.capture.selection.task.empty());
   }

@@ -11,6 +11,23 @@
 namespace qperf::tools {
 namespace {
 
+constexpr double kHotPercent = 5;
+constexpr double kWarmPercent = 0.5;
+
+constexpr std::string_view kTitle = "\x1b[1m";
+constexpr std::string_view kPlain = "\x1b[0m";
+
+std::string_view code_of(Tone tone) {
+  switch (tone) {
+    case Tone::kPlain: return "";
+    case Tone::kWarm: return "\x1b[33m";
+    case Tone::kHot:
+    case Tone::kWorse: return "\x1b[31m";
+    case Tone::kBetter: return "\x1b[32m";
+  }
+  return "";
+}
+
 bool is_data(const std::vector<Cell>& row) {
   return std::ranges::any_of(row, [](const Cell& cell) { return cell.json != "null"; });
 }
@@ -52,7 +69,7 @@ Cell cell_time(uint64_t ns, uint64_t origin_ns) {
 
 Cell cell_percent(double part, double whole) {
   const double value = whole > 0 ? 100 * part / whole : 0;
-  return {fmt::format("{:.1f}", value), json_number(value)};
+  return {fmt::format("{:.1f}", value), json_number(value), value >= kHotPercent ? Tone::kHot : value >= kWarmPercent ? Tone::kWarm : Tone::kPlain};
 }
 
 Cell cell_decimal(double value) { return {fmt::format("{:.2f}", value), json_number(value)}; }
@@ -70,7 +87,7 @@ Cell cell_words(const std::vector<std::string>& words) {
   return out;
 }
 
-std::string Table::text() const {
+std::string Table::text(Colours colours) const {
   std::vector<size_t> widths;
   for (const Column& column : columns_) widths.push_back(column.title.size());
   const auto every_row = [&](const auto& visit) {
@@ -81,22 +98,34 @@ std::string Table::text() const {
     for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].text.size());
   });
   std::string out;
+  std::string blanks;
   bool first = true;
-  const auto put = [&](size_t i, const std::string& text) {
+  const auto put = [&](size_t i, const std::string& text, std::string_view code) {
     if (columns_[i].title.empty()) return;
     const std::string padding(widths[i] - std::min(widths[i], text.size()), ' ');
-    out += (first ? "" : "  ") + (columns_[i].left ? text + padding : padding + text);
+    // Blanks before a value are held back until it comes, so that no line ends in one.
+    if (!first) blanks += "  ";
     first = false;
+    if (!columns_[i].left) blanks += padding;
+    if (!text.empty()) {
+      out += blanks;
+      blanks.clear();
+      const bool coloured = colours == Colours::kAnsi && !code.empty();
+      if (coloured) out += code;
+      out += text;
+      if (coloured) out += kPlain;
+    }
+    if (columns_[i].left) blanks += padding;
   };
   const auto end_line = [&] {
-    out.erase(out.find_last_not_of(' ') + 1);
+    blanks.clear();
     out += '\n';
     first = true;
   };
-  for (size_t i = 0; i < columns_.size(); ++i) put(i, columns_[i].title);
+  for (size_t i = 0; i < columns_.size(); ++i) put(i, columns_[i].title, kTitle);
   end_line();
   every_row([&](const std::vector<Cell>& row) {
-    for (size_t i = 0; i < row.size(); ++i) put(i, row[i].text);
+    for (size_t i = 0; i < row.size(); ++i) put(i, row[i].text, code_of(row[i].tone));
     end_line();
   });
   return out;

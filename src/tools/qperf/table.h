@@ -6,12 +6,18 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/qperf/colours.h"
+
 namespace qperf::tools {
+
+/// What a value is to the eye, where colours are shown.
+enum class Tone : uint8_t { kPlain, kWarm, kHot, kWorse, kBetter };
 
 /// One value as people and as programs read it.
 struct Cell {
   std::string text;
   std::string json;
+  Tone tone = Tone::kPlain;
 };
 
 [[nodiscard]] Cell cell(uint64_t value);
@@ -24,6 +30,7 @@ struct Cell {
 [[nodiscard]] Cell cell_ms(uint64_t ns);
 /// Text: seconds since `origin_ns`; JSON: nanoseconds of the trace's clock.
 [[nodiscard]] Cell cell_time(uint64_t ns, uint64_t origin_ns);
+/// Warm from 0.5 %, hot from 5 % on.
 [[nodiscard]] Cell cell_percent(double part, double whole);
 [[nodiscard]] Cell cell_decimal(double value);
 /// Text: the words that hold, joined by commas; JSON: an array of them.
@@ -44,7 +51,7 @@ class Table {
   /// A row for people only, such as a sum.
   void add_note(std::vector<Cell> row) { notes_.push_back(std::move(row)); }
   [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
-  [[nodiscard]] std::string text() const;
+  [[nodiscard]] std::string text(Colours colours = Colours::kNone) const;
   [[nodiscard]] std::string json() const;
   [[nodiscard]] std::string csv() const;
 

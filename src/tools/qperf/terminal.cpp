@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "base/printable.h"
+#include "tools/qperf/colours.h"
 
 namespace qperf::tools {
 namespace {
@@ -30,6 +31,8 @@ bool may_colour(int fd) {
   if (terminal != nullptr && std::string_view(terminal) == "dumb") return false;
   return ::isatty(fd) == 1;
 }
+
+Colours stdout_colours() { return may_colour(STDOUT_FILENO) ? Colours::kAnsi : Colours::kNone; }
 
 int report_error(const Error& error) {
   print_line(kRed, "error", error.message);

@@ -162,9 +162,9 @@ int trace_blkparse(const TraceOptions& options) {
     out.members(json_report(analysed->report));
     return finish(*analysed, out.text());
   }
-  std::string out = layers.empty() ? "no request in any layer\n" : patterns.text();
+  std::string out = layers.empty() ? "no request in any layer\n" : patterns.text(stdout_colours());
   if (!matches.empty())
-    out += "\n" + matches.text() +
+    out += "\n" + matches.text(stdout_colours()) +
            "\nSame: one request of the same extent; joined: part of a larger one; split: several smaller ones; missing: none (a cache,\n"
            "another place on the device, not recorded); extra: asked for by nobody above; reordered: overtook an earlier one\n";
   return finish(*analysed, out);

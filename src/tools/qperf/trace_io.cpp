@@ -180,10 +180,10 @@ int trace_io(const TraceOptions& options) {
     return finish(*analysed,
                   "no virtio-blk requests: they need the events virtqueue_pop, virtqueue_fill and virtio_blk_handle_*\n");
   std::string out =
-      totals.text() + "\n" + stages.text() +
+      totals.text(stdout_colours()) + "\n" + stages.text(stdout_colours()) +
       "\nN notify, P pop, H handle, B block layer, S host submit, X host done, R back in virtio-blk, F fill, I interrupt\n";
   out += "in flight: at most " + std::to_string(tracker.most_in_flight()) + ", mean " +
-         cell_decimal(tracker.mean_in_flight()).text + "\n" + depth_table(tracker).text();
+         cell_decimal(tracker.mean_in_flight()).text + "\n" + depth_table(tracker).text(stdout_colours());
   if (tracker.merges() > 0)
     out += std::to_string(tracker.merges()) + " times several requests went to the block layer as one\n";
   if (tracker.unfinished() > 0)

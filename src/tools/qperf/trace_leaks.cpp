@@ -58,7 +58,7 @@ int trace_leaks(const TraceOptions& options) {
   }
   if (finder.fills_without_pop() > 0)
     out += std::to_string(finder.fills_without_pop()) + " fills without a pop: the trace began late, or their pops were lost\n";
-  out += table.empty() ? "no element was left unfilled\n" : table.text();
+  out += table.empty() ? "no element was left unfilled\n" : table.text(stdout_colours());
   if (!table.empty())
     out += "devices that take elements back without an event (net, balloon, mem, iommu, pmem, 9p, vsock) show here too\n";
   return finish(*analysed, out);

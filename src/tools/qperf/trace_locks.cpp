@@ -45,7 +45,7 @@ int trace_locks(const TraceOptions& options) {
     out.members(json_report(analysed->report));
     return finish(*analysed, out.text());
   }
-  std::string out = table.empty() ? "no qemu_mutex_lock, _locked or _unlock events\n" : table.text();
+  std::string out = table.empty() ? "no qemu_mutex_lock, _locked or _unlock events\n" : table.text(stdout_colours());
   if (shown < sites.size()) out += "and " + std::to_string(sites.size() - shown) + " more places\n";
   if (profile.unfinished() > 0)
     out += std::to_string(profile.unfinished()) + " waits and holds were cut off by a loss or the end of the trace\n";

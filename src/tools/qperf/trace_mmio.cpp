@@ -43,7 +43,7 @@ int trace_mmio(const TraceOptions& options) {
     out.members(json_report(analysed->report));
     return finish(*analysed, out.text());
   }
-  std::string out = table.empty() ? "no memory_region_ops_read or _write events\n" : table.text();
+  std::string out = table.empty() ? "no memory_region_ops_read or _write events\n" : table.text(stdout_colours());
   if (shown < registers.size()) out += "and " + std::to_string(registers.size() - shown) + " more registers\n";
   if (counter.other_accesses() > 0) out += std::to_string(counter.other_accesses()) + " accesses to further registers\n";
   return finish(*analysed, out);

@@ -186,7 +186,7 @@ int trace_mmio_callers(const TraceOptions& options) {
     out.members(json_report(analysed->report));
     return finish(*analysed, out.text());
   }
-  std::string out = table.empty() ? "no memory_region_ops_read or _write events\n" : table.text();
+  std::string out = table.empty() ? "no memory_region_ops_read or _write events\n" : table.text(stdout_colours());
   if (shown < rows.size()) out += fmt::format("and {} more rows\n", rows.size() - shown);
   out += fmt::format("\n{} of {} accesses by vCPUs ({} %) have a sample of their vCPU within {}; half of those within {} us\n", totals.told,
                      totals.of_vcpus, share.text, options.within, cell_us(counter.distance_ns().median()).text);

@@ -84,9 +84,9 @@ int trace_overlaps(const TraceOptions& options) {
     return finish(*analysed, out.text());
   }
   std::string out = std::to_string(finder.writes()) + " writes, told by " + layer_name(finder.layer()) + "\n";
-  if (range) out += in_range.empty() ? "none overlaps the range\n" : "overlapping the range:\n" + in_range.text();
+  if (range) out += in_range.empty() ? "none overlaps the range\n" : "overlapping the range:\n" + in_range.text(stdout_colours());
   out += in_flight.empty() ? "no two writes overlapped while both were in flight\n"
-                           : "overlapping each other in flight:\n" + in_flight.text();
+                           : "overlapping each other in flight:\n" + in_flight.text(stdout_colours());
   if (finder.losses() > 0)
     out += "events were lost: writes and completions may be missing, so that pairs are missing or false\n";
   return finish(*analysed, out);

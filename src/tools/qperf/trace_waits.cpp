@@ -184,7 +184,7 @@ Result<Inputs> read(const TraceOptions& options) {
 }
 
 std::string text_of(const Inputs& inputs, const timeline::Split& split, const Order& order, const Table& parts) {
-  std::string out = parts.empty() ? "no wait for a disk was matched to a request\n" : parts.text();
+  std::string out = parts.empty() ? "no wait for a disk was matched to a request\n" : parts.text(stdout_colours());
   out += fmt::format("\n{} waits with reason virtio-blk read or write: {} matched to a request ({} by its sector), {} not\n",
                      inputs.waits.waits.size(), split.waits.size(), order.by_sector, split.unmatched_waits.size());
   if (inputs.waits.never_blocked > 0)
@@ -248,7 +248,7 @@ int trace_waits(const TraceOptions& options) {
   if (options.json) {
     out = json_of(*inputs, split, order, parts, options.each);
   } else {
-    if (options.each) out = each_table(split).text() + "\n";
+    if (options.each) out = each_table(split).text(stdout_colours()) + "\n";
     out += text_of(*inputs, split, order, parts);
   }
   if (!inputs->capture_complete) report_warning(options.capture + ": the capture is incomplete: waits may be missing");
