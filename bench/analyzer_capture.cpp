@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "base/result.h"
+#include "bench/event_stream.h"
 #include "capture/writer.h"
 #include "symbols/image.h"
 
-/// analyzer_capture ELF OUT SAMPLES STACKS VCPUS: a wall capture of a guest that runs ELF, for measuring the reader: SAMPLES
+/// analyzer_capture ELF OUT SAMPLES STACKS VCPUS [EVENTS]: a wall capture of a guest that runs ELF, for measuring the reader: SAMPLES
 /// samples over STACKS distinct stacks of 4 to 20 frames, popular ones much more often than rare ones, as real profiles are.
-/// Addresses are real return addresses of the ELF. The same arguments give the same bytes.
+/// Addresses are real return addresses of the ELF. EVENTS trace events of 64 tasks per vCPU are spread over the same time. The same
+/// arguments give the same bytes.
 namespace qperf {
 namespace {
 
@@ -54,7 +56,9 @@ std::vector<GuestVa> return_addresses(const symbols::Image& image, size_t count,
   return found;
 }
 
-void run(const char* elf, const char* path, uint64_t samples, uint64_t stacks, uint32_t vcpus) {
+constexpr uint64_t kSampleGapNs = 10000000;
+
+void run(const char* elf, const char* path, uint64_t samples, uint64_t stacks, uint32_t vcpus, uint64_t events) {
   auto image = symbols::Image::open(elf);
   if (!image) die(image.error().message);
   std::mt19937_64 random(42);
@@ -80,10 +84,14 @@ void run(const char* elf, const char* path, uint64_t samples, uint64_t stacks, u
   std::vector<uint32_t> chunk_index(stacks);
   std::vector<uint64_t> in_chunk(stacks, 0);  // number of the last chunk that has the site
   uint64_t chunks = 0;
+  std::vector<bench::EventStream> streams;
+  for (uint32_t i = 0; events != 0 && i < vcpus; ++i) streams.emplace_back(i, addresses);
+  const uint64_t event_gap_ns = events == 0 ? 0 : samples * kSampleGapNs / (events / vcpus + 1);
   for (uint64_t written = 0; written < samples;) {
     ++chunks;
     capture::SampleChunk chunk;
     chunk.vcpu = VcpuIndex{static_cast<uint32_t>(chunks % vcpus)};
+    bench::EventStream* const stream = streams.empty() ? nullptr : &streams[chunk.vcpu.raw];
     for (uint64_t i = 0; i < kSamplesPerChunk && written < samples; ++i, ++written) {
       // The product of two uniform numbers favours the low ones.
       const uint64_t pick = (random() % stacks) * (random() % stacks) / stacks;
@@ -95,15 +103,22 @@ void run(const char* elf, const char* path, uint64_t samples, uint64_t stacks, u
       capture::Sample sample;
       sample.site = chunk_index[pick];
       sample.sequence = (chunks - 1) / vcpus * kSamplesPerChunk + i;
-      sample.wall_ns = written * 10000000;
+      sample.wall_ns = written * kSampleGapNs;
       sample.insns = written * 50000;
       sample.weight = 1;
+      if (stream != nullptr) {
+        while (stream->now_ns() < sample.wall_ns) stream->turn(event_gap_ns);
+        sample.task = stream->running();
+      }
       chunk.samples.push_back(sample);
     }
     need(writer.samples(chunk));
+    if (stream == nullptr || stream->chunk.events.empty()) continue;
+    need(writer.events(stream->chunk));
+    stream->written();
   }
   capture::Trailer trailer;
-  trailer.end_wall_ns = samples * 10000000;
+  trailer.end_wall_ns = samples * kSampleGapNs;
   need(writer.finish(trailer));
 }
 
@@ -111,12 +126,12 @@ void run(const char* elf, const char* path, uint64_t samples, uint64_t stacks, u
 }  // namespace qperf
 
 int main(int argc, char** argv) {
-  if (argc != 6) {
-    std::fprintf(stderr, "usage: analyzer_capture ELF OUT SAMPLES STACKS VCPUS\n");
+  if (argc != 6 && argc != 7) {
+    std::fprintf(stderr, "usage: analyzer_capture ELF OUT SAMPLES STACKS VCPUS [EVENTS]\n");
     return 2;
   }
   const auto number = [&](int i) { return std::strtoull(argv[i], nullptr, 10); };
   if (number(3) == 0 || number(4) == 0 || number(5) == 0 || number(5) > 4096) return 2;
-  qperf::run(argv[1], argv[2], number(3), number(4), static_cast<uint32_t>(number(5)));
+  qperf::run(argv[1], argv[2], number(3), number(4), static_cast<uint32_t>(number(5)), argc == 7 ? number(6) : 0);
   return 0;
 }

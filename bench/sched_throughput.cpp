@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/event_stream.h"
 #include "capture/reader.h"
 #include "capture/writer.h"
 #include "sched/replay.h"
@@ -23,8 +24,8 @@ namespace qperf {
 namespace {
 
 constexpr uint32_t kVcpus = 4;
-constexpr uint64_t kTasksPerVcpu = 64;
 constexpr size_t kEventsPerFlush = 100'000;
+constexpr uint64_t kGapNs = 550;
 
 class MemorySink final : public capture::ByteSink {
  public:
@@ -35,40 +36,6 @@ class MemorySink final : public capture::ByteSink {
   std::vector<std::byte> all;
 };
 
-/// One vCPU whose tasks take turns: block, switch, wake, enqueue of another.
-class Vcpu {
- public:
-  explicit Vcpu(uint32_t index) : index_(index), sequences_(kTasksPerVcpu) {
-    chunk.vcpu = VcpuIndex{index};
-    for (uint64_t depth = 0; depth < 16; ++depth)
-      chunk.stacks.push_back({GuestVa{0xffffffff80001000 + depth * 16}, GuestVa{0xffffffff80002000}, GuestVa{0xffffffff80003000}});
-  }
-  void turn() {
-    const uint64_t from = running_;
-    const uint64_t to = (running_ + 1) % kTasksPerVcpu;
-    add(guest::trace_kind::kBlock, {id(from), ++sequences_[from], 1 + from % 17, 0xffffffd000000000 + from % 8 * 64}, static_cast<uint32_t>(from % 16));
-    add(guest::trace_kind::kWake, {id(to), sequences_[to], id(from), 1});
-    add(guest::trace_kind::kEnqueue, {id(to), index_, index_, from % 4, guest::enqueue_reason::kWake});
-    add(guest::trace_kind::kSwitch, {id(from), id(to), guest::task_state::kBlocked});
-    running_ = to;
-  }
-  capture::EventChunk chunk;
-
- private:
-  [[nodiscard]] uint64_t id(uint64_t task) const { return 1 + index_ * kTasksPerVcpu + task; }
-  void add(uint64_t kind, std::array<uint64_t, 5> args, uint32_t stack = capture::kNoEventStack) {
-    now_ += 400 + sequence_ * 7919 % 300;
-    chunk.events.push_back({.sequence = sequence_, .wall_ns = now_, .insns = now_ / 2, .kind = kind, .args = args, .stack = stack});
-    ++sequence_;
-  }
-
-  uint32_t index_;
-  std::vector<uint64_t> sequences_;
-  uint64_t running_ = 0;
-  uint64_t sequence_ = 0;
-  WallNs now_ = 0;
-};
-
 std::vector<std::byte> make_capture(uint64_t events) {
   MemorySink sink;
   capture::Writer writer(sink);
@@ -77,15 +44,16 @@ std::vector<std::byte> make_capture(uint64_t events) {
   header.vcpus = header.max_vcpus = kVcpus;
   header.qperf_version = "0";
   bool ok = writer.begin(header).ok();
-  std::vector<Vcpu> vcpus;
-  for (uint32_t i = 0; i < kVcpus; ++i) vcpus.emplace_back(i);
+  std::vector<GuestVa> places;
+  for (uint64_t i = 0; i < 18; ++i) places.push_back(GuestVa{0xffffffff80001000 + i * 16});
+  std::vector<bench::EventStream> vcpus;
+  for (uint32_t i = 0; i < kVcpus; ++i) vcpus.emplace_back(i, places);
   for (uint64_t made = 0; made < events && ok;) {
-    for (Vcpu& vcpu : vcpus) {
-      while (vcpu.chunk.events.size() < kEventsPerFlush) vcpu.turn();
+    for (bench::EventStream& vcpu : vcpus) {
+      while (vcpu.chunk.events.size() < kEventsPerFlush) vcpu.turn(kGapNs);
       made += vcpu.chunk.events.size();
       ok = ok && writer.events(vcpu.chunk).ok();
-      vcpu.chunk.stored_before += vcpu.chunk.events.size();
-      vcpu.chunk.events.clear();
+      vcpu.written();
     }
   }
   if (!ok || !writer.finish(capture::Trailer{}).ok()) std::exit(1);
