@@ -125,10 +125,13 @@ void write_profile(JsonWriter& json, const HtmlReport& report) {
   column(json, "tasks", report.samples.tasks);
   column(json, "weights", report.samples.weights);
   json.end_object();
-  if (report.base_weights) {
+  if (report.base) {
     json.key("base");
     json.begin_object();
-    column(json, "weights", *report.base_weights);
+    text(json, "name", report.base->name);
+    column(json, "weights", report.base->weights);
+    number(json, "samples", report.base->samples);
+    number(json, "samples_of_now", report.base->samples_of_now);
     json.end_object();
   }
   if (report.off_cpu) {

@@ -81,6 +81,14 @@ struct HtmlBucket {
   uint64_t weight = 0;
 };
 
+/// The profile before, of a comparison.
+struct HtmlBase {
+  std::string name;             // of the older capture
+  Column weights;               // by node: self weights
+  uint64_t samples = 0;         // behind them; 0: counted exactly, without a sampling error
+  uint64_t samples_of_now = 0;  // behind the page's own
+};
+
 /// All that the page shows. Texts are untrusted; whoever fills this keeps it small.
 struct HtmlReport {
   std::string title;
@@ -95,7 +103,7 @@ struct HtmlReport {
   std::vector<std::string> frame_places;  // "file:line" or empty
   HtmlTree tree;
   HtmlSamples samples;
-  std::optional<Column> base_weights;  // by node: self weights of the profile before
+  std::optional<HtmlBase> base;
   std::optional<HtmlOffCpu> off_cpu;
   std::vector<HtmlState> states;
   std::vector<HtmlLane> lanes;

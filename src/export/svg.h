@@ -24,13 +24,13 @@ enum class SvgStacks : uint8_t {
 struct SvgChange {
   double before = 0;
   double after = 0;
-  double noise = 0;
-  bool counts = false;  // the difference is larger than the noise
+  std::optional<double> noise = 0;  // a difference up to this is chance; nullopt: it cannot be told
 };
 
 struct SvgComparison {
   std::string unit;                // of the values: "%", "ms/s"
-  std::string before;              // what it is called
+  std::string before;              // what the older side is called
+  std::string what;                // is drawn and compared, for a line under the picture
   std::vector<SvgChange> changes;  // by node
 };
 

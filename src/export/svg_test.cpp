@@ -28,7 +28,7 @@ class Picture {
   }
 
   SvgChange& change(NodeId node) {
-    if (!picture.comparison) picture.comparison = SvgComparison{.unit = "%", .before = "old.bin", .changes = {}};
+    if (!picture.comparison) picture.comparison = SvgComparison{.unit = "%", .before = "old.bin", .what = "", .changes = {}};
     picture.comparison->changes.resize(picture.tree.size());
     return picture.comparison->changes[node.raw];
   }
@@ -173,11 +173,12 @@ TEST(Svg, ColoursParentsByTheirInclusiveChange) {
   const NodeId noisy = p.add({"main", "noisy"}, 10);
   const NodeId gone = p.add({"main", "gone", "with_it"}, 0);
   const NodeId parent = p.picture.tree.nodes()[grown.raw].parent;
-  p.change(grown) = p.change(parent) = {.before = 40, .after = 60, .noise = 2, .counts = true};
-  p.change(shrunk) = {.before = 40, .after = 30, .noise = 2, .counts = true};
-  p.change(noisy) = {.before = 11, .after = 10, .noise = 2, .counts = false};
-  p.change(gone) = {.before = 9, .after = 0, .noise = 2, .counts = true};
+  p.change(grown) = p.change(parent) = {.before = 40, .after = 60, .noise = 2};
+  p.change(shrunk) = {.before = 40, .after = 30, .noise = 2};
+  p.change(noisy) = {.before = 11, .after = 10, .noise = 2};
+  p.change(gone) = {.before = 9, .after = 0, .noise = 2};
   p.change(p.picture.tree.nodes()[gone.raw].parent) = p.change(gone);
+  p.change(NodeId{}) = {.before = 100, .after = 120, .noise = std::nullopt};
   const auto has_fill = [&](std::string_view name, const std::string& colour) {
     return p.frame_of(name).find("fill=\"" + colour + '"') != std::string::npos;
   };
@@ -186,8 +187,10 @@ TEST(Svg, ColoursParentsByTheirInclusiveChange) {
   EXPECT_TRUE(has_fill("shrunk", colour_of_change(-0.5))) << p.frame_of("shrunk");
   EXPECT_TRUE(has_fill("noisy", std::string(kUnchangedColour)));
   EXPECT_NE(p.frame_of("parent").find("40.00 % before, 60.00 % now: +20.00 points"), std::string::npos);
-  EXPECT_NE(p.text().find("gone since old.bin, and not drawn: 2 frames that had 9.00 %: gone 9.00 %"), std::string::npos) << p.text();
+  EXPECT_NE(p.text().find("gone since old.bin, and not drawn: 2 frames in its stacks that had 9.00 %: gone 9.00 %"), std::string::npos) << p.text();
   EXPECT_TRUE(p.frame_of("gone").empty());
+  EXPECT_NE(p.frame_of("all").find("100.00 % before, 120.00 % now: +20.00 points, of unknown noise"), std::string::npos) << p.frame_of("all");
+  EXPECT_TRUE(has_fill("all", std::string(kRootColour)));
 }
 
 TEST(SvgColour, ShowsTheKindOfFrame) {

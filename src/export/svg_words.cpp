@@ -28,7 +28,8 @@ double shown_difference(const SvgChange& change) noexcept {
   const double difference = change.after - change.before;
   // Sums of equal shares differ in their last bits.
   const bool rounding = std::fabs(difference) <= 1e-9 * std::max(std::fabs(change.before), std::fabs(change.after));
-  return change.counts && !rounding ? difference : 0;
+  const bool counts = change.noise && std::fabs(difference) > *change.noise;
+  return counts && !rounding ? difference : 0;
 }
 
 std::string SvgWords::name_of(NodeId node) const {
@@ -54,6 +55,7 @@ std::string SvgWords::change_of(NodeId node) const {
   const std::string sides =
       fmt::format("{} before, {} now", compared_value(comparison, change.before), compared_value(comparison, change.after));
   const double difference = shown_difference(change);
+  if (!change.noise) return sides + fmt::format(": {}, of unknown noise", compared_difference(comparison, change.after - change.before));
   if (difference == 0) return sides + ": no change beyond the noise";
   return fmt::format("{}: {}{}", sides, compared_difference(comparison, difference), change.before == 0 ? ", new" : "");
 }
@@ -75,7 +77,7 @@ std::string SvgWords::what_is_gone() const {
   if (count == 0) return fmt::format("no frame of {} is gone", comparison.before);
   std::vector<std::pair<std::string, double>> heaviest(outermost.begin(), outermost.end());
   std::ranges::stable_sort(heaviest, [](const auto& a, const auto& b) { return a.second > b.second; });
-  std::string text = fmt::format("gone since {}, and not drawn: {} frame{} that had {}", comparison.before, grouped(count),
+  std::string text = fmt::format("gone since {}, and not drawn: {} frame{} in its stacks that had {}", comparison.before, grouped(count),
                                  count == 1 ? "" : "s", compared_value(comparison, sum));
   for (size_t i = 0; i < heaviest.size() && i < kNamedGone; ++i)
     text += fmt::format("{}{} {}", i == 0 ? ": " : ", ", clipped(heaviest[i].first, 60), compared_value(comparison, heaviest[i].second));
@@ -89,7 +91,10 @@ std::vector<std::string> SvgWords::notes(const SvgLayout& layout) const {
   if (layout.left_out != 0)
     lines.push_back(fmt::format("not drawn, and not found by a search: {} frame{} thinner than {:g} pixels{}", grouped(layout.left_out),
                                 layout.left_out == 1 ? "" : "s", layout.least_pixels, layout.rows_cut ? " or above the top row" : ""));
-  if (picture_.comparison) lines.push_back(what_is_gone());
+  if (picture_.comparison) {
+    lines.push_back(picture_.comparison->what);
+    lines.push_back(what_is_gone());
+  }
   lines.insert(lines.end(), picture_.notes.begin(), picture_.notes.end());
   return lines;
 }

@@ -49,72 +49,65 @@ std::optional<double> spread(const Sample& before, const Sample& after) {
   return student(degrees) * std::sqrt(a + b);
 }
 
-/// The runs' weights by key.
-struct Weights {
-  std::vector<double> self;
-  std::vector<double> total;
-  double sum = 0;
-};
-
-std::vector<Weights> weights_of(std::span<const Run> runs, const FrameKeys& keys, const profile::NamedStacks& names) {
-  std::vector<Weights> all;
+std::vector<KeyedRun> by_key(std::span<const Run> runs, const FrameKeys& keys, const profile::NamedStacks& names) {
+  std::vector<KeyedRun> all;
   for (const Run& run : runs) {
-    Weights& weights = all.emplace_back();
-    weights.self.resize(keys.names.size());
-    weights.total.resize(keys.names.size());
+    KeyedRun& keyed = all.emplace_back();
+    keyed.value_per_weight = run.value_per_weight;
+    keyed.samples = run.samples;
+    keyed.self.resize(keys.names.size());
+    keyed.total.resize(keys.names.size());
     for (const Cost& cost : costs_by(keys, run.rows, names)) {
-      weights.self[cost.key] = static_cast<double>(cost.self);
-      weights.total[cost.key] = static_cast<double>(cost.total);
+      keyed.self[cost.key] = static_cast<double>(cost.self);
+      keyed.total[cost.key] = static_cast<double>(cost.total);
     }
-    for (const Row& row : run.rows) weights.sum += static_cast<double>(row.weight);
+    for (const Row& row : run.rows) keyed.sum += static_cast<double>(row.weight);
   }
   return all;
 }
 
-/// One side: its runs, their weights, and the same pooled.
+/// One side: its runs, and the same pooled.
 class Side {
  public:
-  Side(std::span<const Run> runs, const FrameKeys& keys, const profile::NamedStacks& names)
-      : runs_(runs), weights_(weights_of(runs, keys, names)) {
-    for (size_t i = 0; i < runs_.size(); ++i) {
-      samples_ += static_cast<double>(runs_[i].samples);
-      sum_ += weights_[i].sum;
-      value_of_all_ += weights_[i].sum * runs_[i].value_per_weight / static_cast<double>(runs_.size());
+  explicit Side(std::span<const KeyedRun> runs) : runs_(runs) {
+    for (const KeyedRun& run : runs_) {
+      samples_ += static_cast<double>(run.samples);
+      sum_ += run.sum;
+      value_of_all_ += run.sum * run.value_per_weight / static_cast<double>(runs_.size());
     }
   }
 
-  [[nodiscard]] std::vector<double> values(std::vector<double> Weights::* of, uint32_t key) const {
+  [[nodiscard]] std::vector<double> values(std::vector<double> KeyedRun::* of, uint32_t key) const {
     std::vector<double> values;
-    for (size_t i = 0; i < runs_.size(); ++i) values.push_back((weights_[i].*of)[key] * runs_[i].value_per_weight);
+    for (const KeyedRun& run : runs_) values.push_back((run.*of)[key] * run.value_per_weight);
     return values;
   }
   [[nodiscard]] std::vector<double> sums() const {
     std::vector<double> values;
-    for (size_t i = 0; i < runs_.size(); ++i) values.push_back(weights_[i].sum * runs_[i].value_per_weight);
+    for (const KeyedRun& run : runs_) values.push_back(run.sum * run.value_per_weight);
     return values;
   }
-  [[nodiscard]] double weight(std::vector<double> Weights::* of, uint32_t key) const {
+  [[nodiscard]] double weight(std::vector<double> KeyedRun::* of, uint32_t key) const {
     double sum = 0;
-    for (const Weights& run : weights_) sum += (run.*of)[key];
+    for (const KeyedRun& run : runs_) sum += (run.*of)[key];
     return sum;
   }
   /// The share of the key in all runs together.
-  [[nodiscard]] double share(std::vector<double> Weights::* of, uint32_t key) const {
+  [[nodiscard]] double share(std::vector<double> KeyedRun::* of, uint32_t key) const {
     return sum_ > 0 ? weight(of, key) / sum_ : 0;
   }
   [[nodiscard]] double samples() const noexcept { return samples_; }
   [[nodiscard]] double value_of_all() const noexcept { return value_of_all_; }
 
  private:
-  std::span<const Run> runs_;
-  std::vector<Weights> weights_;
+  std::span<const KeyedRun> runs_;
   double samples_ = 0;
   double sum_ = 0;
   double value_of_all_ = 0;
 };
 
 /// What sampling alone makes two equal functions differ by: docs/accuracy.md's formula, with the share of both sides together.
-double sampling_noise(const Side& before, const Side& after, std::vector<double> Weights::* of, uint32_t key) {
+double sampling_noise(const Side& before, const Side& after, std::vector<double> KeyedRun::* of, uint32_t key) {
   const double samples = before.samples() + after.samples();
   if (samples == 0) return 0;
   const double share =
@@ -126,7 +119,7 @@ double sampling_noise(const Side& before, const Side& after, std::vector<double>
   return kSamplingSigmas * std::sqrt(std::max(0.0, variance(before) + variance(after)));
 }
 
-Change change_of(const Side& before, const Side& after, std::vector<double> Weights::* of, uint32_t key) {
+Change change_of(const Side& before, const Side& after, std::vector<double> KeyedRun::* of, uint32_t key) {
   const Sample old_values(before.values(of, key));
   const Sample new_values(after.values(of, key));
   // Few runs can agree by chance: the noise is never less than that of sampling.
@@ -179,25 +172,29 @@ FrameKeys keys_by_stable_name(const profile::FrameTable& frames) {
   return keys;
 }
 
-Comparison compare(std::span<const Run> before, std::span<const Run> after, const FrameKeys& keys,
-                   const profile::NamedStacks& names) {
-  const Side old_side(before, keys, names);
-  const Side new_side(after, keys, names);
+Comparison compare(std::span<const KeyedRun> before, std::span<const KeyedRun> after) {
+  const Side old_side(before);
+  const Side new_side(after);
   Comparison comparison;
-  for (uint32_t key = 0; key < keys.names.size(); ++key) {
+  for (uint32_t key = 0; key < after.front().self.size(); ++key) {
     FunctionChange change;
     change.key = key;
-    change.in_before = old_side.weight(&Weights::total, key) > 0;
-    change.in_after = new_side.weight(&Weights::total, key) > 0;
+    change.in_before = old_side.weight(&KeyedRun::total, key) > 0;
+    change.in_after = new_side.weight(&KeyedRun::total, key) > 0;
     if (!change.in_before && !change.in_after) continue;
-    change.self = change_of(old_side, new_side, &Weights::self, key);
-    change.total = change_of(old_side, new_side, &Weights::total, key);
+    change.self = change_of(old_side, new_side, &KeyedRun::self, key);
+    change.total = change_of(old_side, new_side, &KeyedRun::total, key);
     comparison.functions.push_back(change);
   }
   const Sample old_sums(old_side.sums());
   const Sample new_sums(new_side.sums());
   comparison.all = {old_sums.mean, new_sums.mean, spread(old_sums, new_sums)};
   return comparison;
+}
+
+Comparison compare(std::span<const Run> before, std::span<const Run> after, const FrameKeys& keys,
+                   const profile::NamedStacks& names) {
+  return compare(by_key(before, keys, names), by_key(after, keys, names));
 }
 
 }  // namespace qperf::report

@@ -53,7 +53,17 @@ struct Comparison {
   Change all;                             // the runs' sums
 };
 
+/// One recording's weights by any key, such as a place in a call tree. `self` and `total` are of one length, that of all runs.
+struct KeyedRun {
+  std::vector<double> self;
+  std::vector<double> total;
+  double sum = 0;  // of all weights
+  double value_per_weight = 1;
+  uint64_t samples = 0;  // as Run::samples
+};
+
 /// Compares two sides of at least one run each.
+[[nodiscard]] Comparison compare(std::span<const KeyedRun> before, std::span<const KeyedRun> after);
 [[nodiscard]] Comparison compare(std::span<const Run> before, std::span<const Run> after, const FrameKeys& keys,
                                  const profile::NamedStacks& names);
 

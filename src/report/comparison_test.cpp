@@ -103,6 +103,20 @@ TEST(Compare, SumsOfSingleRunsHaveNoKnownNoise) {
   EXPECT_FALSE(compare(one, one, keys, runs.names).all.noise);
 }
 
+TEST(Compare, TakesWeightsByAnyKey) {
+  const auto run = [](double first, double second) {
+    return KeyedRun{.self = {first, second}, .total = {first + second, second}, .sum = first + second, .value_per_weight = 1, .samples = 0};
+  };
+  const std::vector<KeyedRun> before{run(10, 30)};
+  const std::vector<KeyedRun> after{run(10, 50)};
+  const Comparison comparison = compare(before, after);
+  ASSERT_EQ(comparison.functions.size(), 2U);
+  EXPECT_FALSE(comparison.functions[0].self.counts());
+  EXPECT_EQ(comparison.functions[0].total.delta(), 20);
+  EXPECT_TRUE(comparison.functions[1].self.counts());
+  EXPECT_EQ(comparison.all.after, 60);
+}
+
 // Both sides are drawn from one distribution: hardly anything may count as a change.
 TEST(Compare, EqualSidesDifferSeldom) {
   std::mt19937 random(11);

@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 
-from judging import CASES, INPUTS, WORK, Case, by_leaf, check, decode, export, finish, folded, need, one
+from judging import BIN, CASES, INPUTS, WORK, Case, by_leaf, check, decode, export, finish, folded, need, one
 
 
 def read(path):
@@ -56,9 +56,9 @@ def pprof_command():
         return None
 
 
-def top(command, path, sample_type):
+def top(command, path, sample_type, *options):
     """Own values by function, as the viewer's text report has them."""
-    text = subprocess.run([*command, "-top", "-nodecount=100000", "-nodefraction=0", "-unit=ns", f"-sample_index={sample_type}", path], capture_output=True,
+    text = subprocess.run([*command, "-top", "-nodecount=100000", "-nodefraction=0", "-unit=ns", f"-sample_index={sample_type}", *options, path], capture_output=True,
                           text=True, check=True, env={**os.environ, "PPROF_TMPDIR": WORK}).stdout
     rows = {}
     for line in text.splitlines():
@@ -112,4 +112,30 @@ if viewer:
     shown = top(viewer, path, types[-1])
     mine = {name: value for name, value in sums(samples, len(types) - 1).items() if value}
     check(shown.keys() == mine.keys(), f"difference: go tool pprof shows {shown}, not {mine}")
+
+# The two files that qperf joins, joined by the viewer instead.
+now = Case("wall.bin")
+before = Case("old.bin")
+joined = os.path.join(WORK, "diff.pprof")
+seen = subprocess.run([os.path.join(BIN, "qperf"), "diff", "-e", os.path.join(INPUTS, "kernel.elf"), "--format", "pprof", "-o", joined,
+                       os.path.join(INPUTS, before.capture), os.path.join(INPUTS, now.capture)], capture_output=True, text=True)
+check(seen.returncode == 0, f"diff: exit code {seen.returncode}: {seen.stderr}")
+_, types, samples = read(joined)
+sides = collections.Counter()
+for _, values, labels in samples:
+    sides["pprof::base" in labels] += values[-1]
+check(abs(sides[True] + sides[False]) <= len(samples), f"the sides of a normalised difference are equal: {sides}")
+if viewer:
+    base = export(before, "pprof")
+    theirs = top(viewer, export(now, "pprof"), types[-1], "-diff_base", base)
+    shown = top(viewer, path, types[-1])
+    check(theirs == shown, f"--baseline: -diff_base shows {theirs}, not {shown}")
+    # -normalize makes the new side as large as the base; qperf the base as large as the new side.
+    _, _, base_samples = read(base)
+    larger = sides[False] / sum(values[-1] for _, values, _ in base_samples)
+    theirs = top(viewer, export(now, "pprof"), types[-1], "-diff_base", base, "-normalize")
+    shown = top(viewer, joined, types[-1])
+    for name in theirs.keys() | shown.keys():
+        gap = abs(theirs.get(name, 0) * larger - shown.get(name, 0))
+        check(gap <= 2 * len(samples), f"diff: -normalize shows {theirs.get(name)} for {name}, times {larger}: not {shown.get(name)}")
 finish()

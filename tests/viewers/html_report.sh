@@ -1,6 +1,6 @@
 #!/bin/bash
-# HTML reports in a real browser: of bundled guests with and without scheduler events (captures made by fixture tests), and of a
-# capture whose names are markup. The screenshots stay in the test's folder.
+# HTML reports in a real browser: of bundled guests with and without scheduler events (captures made by fixture tests), of the
+# two compared, and of a capture whose names are markup. The screenshots stay in the test's folder.
 test_name=viewers.html
 source "$QPERF_SOURCE/tests/shell/common.sh"
 for tool in node npm chromium; do command -v "$tool" >/dev/null || skip "no $tool"; done
@@ -21,6 +21,10 @@ export_html() {  # name, capture and options
 export_html sched "$sched"
 export_html plain "$plain"
 export_html hostile "$inputs/hostile.bin" -e "$inputs/kernel.elf"
+"$qperf" export "$sched" --baseline "$plain" --format html -o "$work/compared.html" 2>"$work/compared.warnings" || fail "compared: qperf export exited $?"
+for capture in plain sched; do "$qperf" export "${!capture}" --format folded -o "$work/$capture.folded" 2>/dev/null; done
+node "$modules/html_report_test.mjs" "$work/compared.html" "$(<"$work/sched.total")" "$work/plain.folded" "$work/sched.folded" ||
+  fail "compared: the page does not do what it should"
 for name in sched plain hostile; do
   node "$modules/html_report_test.mjs" "$work/$name.html" "$(<"$work/$name.total")" || fail "$name: the page does not do what it should"
 done

@@ -1,10 +1,11 @@
-// html_report_test.mjs PAGE TOTAL: drives an HTML report as a person would, in a real browser and from disk. TOTAL is the weight that
-// the page must show. Nothing may be requested, logged as an error, or run but the page's own script.
+// html_report_test.mjs PAGE TOTAL [BEFORE NOW]: drives an HTML report as a person would, in a real browser and from disk. TOTAL is the
+// weight that the page must show; BEFORE and NOW are folded files of the two captures that it compares. Nothing may be requested, logged as an error, or run but the page's own script.
+import {readFileSync} from 'node:fs';
 import {pathToFileURL} from 'node:url';
 import {chromium} from 'playwright-core';
 
-const [file, total] = process.argv.slice(2);
-if (!file || !total) throw new Error('usage: html_report_test.mjs PAGE TOTAL');
+const [file, total, beforeFile, nowFile] = process.argv.slice(2);
+if (!file || !total) throw new Error('usage: html_report_test.mjs PAGE TOTAL [BEFORE NOW]');
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
   args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
@@ -79,9 +80,10 @@ await page.click('#table th:nth-child(3)');
 check('sorted by inclusive weight', descending((await cells(3)).map(number)));
 await page.click('#table th:nth-child(3)');
 check('and the other way round', descending((await cells(3)).map(number).reverse()));
-const rows = (await cells(5)).length;
+const names = () => page.$$eval('#table tbody tr td:last-child', (all) => all.map((cell) => cell.textContent));
+const rows = (await names()).length;
 await page.fill('#search', name.slice(0, 40).replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-const filtered = await cells(5);
+const filtered = await names();
 check('the search filters', filtered.length > 0 && filtered.length <= rows && filtered.includes(name), `${filtered.length} of ${rows}`);
 await page.fill('#search', '');
 await shot('table');
@@ -133,6 +135,44 @@ if (tabs.includes('Off-CPU')) {
   check('a vCPU\'s states are told', state.some((line) => /vCPU 0 at .*(idle|runs) /.test(line)), state[0]);
 } else {
   check('without events there is no empty tab', !lanes.some((lane) => !lane.startsWith('vCPU')), lanes.join());
+}
+
+// What changed, judged by the folded files: shares by function, and frames that are gone.
+if (beforeFile) {
+  const sharesOf = (path) => {
+    const lines = readFileSync(path, 'utf8').trimEnd().split('\n').map((line) => /^(.*) (\d+)$/.exec(line));
+    const sum = lines.reduce((all, line) => all + Number(line[2]), 0);
+    const shares = new Map();
+    for (const [, stack, weight] of lines) {
+      const leaf = stack.split(';').at(-1);
+      shares.set(leaf, (shares.get(leaf) ?? 0) + 100 * Number(weight) / sum);
+    }
+    return shares;
+  };
+  const before = sharesOf(beforeFile);
+  const now = sharesOf(nowFile);
+  await page.click('#tabs button[data-tab=table]');
+  const shown = new Map((await names()).map((function_, i) => [function_, i]));
+  const changes = (await cells(5)).map(Number);
+  const wrong = [...new Set([...before.keys(), ...now.keys()])].filter((leaf) => {
+    const expected = (now.get(leaf) ?? 0) - (before.get(leaf) ?? 0);
+    return !shown.has(leaf) || Math.abs(changes[shown.get(leaf)] - expected) > 0.0051;
+  });
+  check('the table has every change of self', wrong.length === 0, wrong.slice(0, 5).join());
+  await page.click('#tabs button[data-tab=diff]');
+  const sweep = async (deepest) => {
+    const found = [];
+    for (let n = 0; n <= deepest; n++) for (let part = 0.01; part < 1; part += 0.04) found.push(await hover(part * flame.width, row(n)));
+    return found;
+  };
+  const root = await hover(flame.width / 2, row(0));
+  check('both sides are whole', /before: 100.00 %, now: 100.00 %: no change beyond the noise/.test(root), root);
+  check('what is gone has no width', !(await sweep(3)).some((words) => words.includes('now: 0.00 %:')));
+  await shot('difference');
+  await page.click('#controls button:has-text("Vanished")');
+  const gone = await sweep(3);
+  check('and has the width it had on request', gone.some((words) => /before: (?!0\.00).* %, now: 0\.00 %: -[\d.]+ points, gone/.test(words)), gone.slice(0, 40).join('\n'));
+  await shot('vanished');
 }
 
 // About, and the dark colours.

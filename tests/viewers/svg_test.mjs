@@ -63,6 +63,23 @@ check('a frame lies inside its caller', whole.every((frame, i) => {
 }));
 await shot('whole');
 
+// A difference: parents too have the colour of what their tooltip says.
+const tips = await page.$$eval('.frame', (all) => all.map((group) => ({words: group.querySelector('title').textContent,
+  colour: group.querySelector('rect').getAttribute('fill').match(/[0-9a-f]{2}/g).map((part) => parseInt(part, 16))})));
+const compared = tips.slice(1).filter(({words}) => words.includes(' before, '));
+if (compared.length > 0) {
+  check('every frame is compared', compared.length === tips.length - 1);
+  const kind = ({words, colour: [red, , blue]}) => (/: \+[\d.]+ points/.test(words) ? red > blue + 20 : /: -[\d.]+ points/.test(words) ? blue > red + 20 : Math.abs(red - blue) <= 20);
+  check('red grew, blue shrank, grey did not change', compared.every(kind), JSON.stringify(compared.find((one) => !kind(one))));
+  check('some did', compared.some(({words}) => / points/.test(words)));
+  const shares = ({words}) => words.match(/([\d.]+) % before, ([\d.]+) % now(?:: ([+-][\d.]+) points)?/).slice(1).map(Number);
+  check('the change is that of the shares', compared.every((one) => {
+    const [before, now, points] = shares(one);
+    return Number.isNaN(points) || Math.abs(now - before - points) < 0.0151;
+  }));
+  check('what is gone is told', (await text('svg')).includes('gone since '));
+}
+
 // Zoom into a frame that has callees and neighbours, where there is one.
 let index = whole.findIndex((frame, i) => frame.depth > 0 && frame.weight < total && i + 1 < whole.length && whole[i + 1].depth > frame.depth);
 if (index < 0) index = 1;

@@ -38,18 +38,44 @@
     if (marked) return '#d65fe0';
     if (node.frame < 0) return '#c9c4b8';
     if (state.tab === 'diff') {
-      const before = node.otherWeight * diffScale();
-      const change = (node.weight - before) / Math.max(node.weight, before, 1);
-      if (Math.abs(change) < 0.01) return '#e4e0d8';
-      const strength = Math.round(35 + 45 * (1 - Math.min(1, Math.abs(change))));
-      return change > 0 ? `hsl(8 80% ${strength}%)` : `hsl(215 70% ${strength}%)`;
+      const {difference, counts} = changeOf(node.weight, node.otherWeight);
+      if (!counts) return '#e3dfd6';
+      const strength = Math.abs(difference) / mostChange;
+      return difference > 0 ? mixed([250, 206, 190], [222, 66, 46], strength) : mixed([200, 217, 246], [64, 112, 214], strength);
     }
     const hash = hashOf(name);
     return isOff() ? `hsl(${195 + 50 * hash} 45% ${64 + 8 * hash}%)` : `hsl(${18 + 36 * hash} 78% ${62 + 8 * hash}%)`;
   }
-  const diffScale = () => (model.baseTotal && model.baseTotal[0] > 0 ? model.tree.total[0] / model.baseTotal[0] : 1);
+  const mixed = (from, to, part) => `rgb(${from.map((value, i) => Math.round(value + (to[i] - value) * part)).join(' ')})`;
+
+  // Shares of both sides; their difference counts beyond what sampling alone makes them differ by, as in `qperf diff`.
+  const wholeWeight = model.tree.total[0];  // of everything, before any selection
+  function changeOf(weight, before) {
+    const whole = model.tree.total[0];
+    const now = whole > 0 ? weight / whole : 0;
+    const was = model.baseTotal[0] > 0 ? before / model.baseTotal[0] : 0;
+    const {samples, samples_of_now: all} = data.base;
+    const samplesNow = wholeWeight > 0 ? all * whole / wholeWeight : 0;
+    let noise = 0;
+    if (samples > 0 || all > 0) {
+      const pooled = (now * samplesNow + was * samples) / (samplesNow + samples);
+      noise = samples > 0 && samplesNow > 0 ? 3 * Math.sqrt(Math.max(0, pooled * (1 - pooled) * (1 / samples + 1 / samplesNow))) : 1;
+    }
+    const difference = now - was;
+    return {now, was, difference, counts: Math.abs(difference) > Math.max(noise, 1e-9)};
+  }
+  const points = (difference) => `${difference > 0 ? '+' : ''}${(100 * difference).toFixed(2)}`;
+  let mostChange = 1;  // the largest that is drawn
 
   const flame = new FlameGraph(by('flame'), palette);
+  flame.onLayout = (boxes) => {
+    if (state.tab !== 'diff') return;
+    mostChange = 0;
+    for (const {node} of boxes) {
+      const {difference, counts} = changeOf(node.weight, node.otherWeight);
+      if (counts) mostChange = Math.max(mostChange, Math.abs(difference));
+    }
+  };
   const timeline = model.lanes.length ? new Timeline(by('timeline'), model, axis, (span, lane) => {
     model.select(span, lane);
     refresh();
@@ -101,8 +127,11 @@
     control('Reset zoom', null, () => refresh(), 'Escape');
     control('Callees', !state.inverted, () => { state.inverted = false; refresh(); }, 'from callers down to callees');
     control('Callers', state.inverted, () => { state.inverted = true; refresh(); }, 'i: from each function up to its callers');
-    if (state.tab === 'diff')
+    if (state.tab === 'diff') {
       control('Vanished', state.vanished, () => { state.vanished = !state.vanished; refresh(); }, 'widths of the profile before: shows what is gone');
+      by('controls').append(element('span', `widths: ${state.vanished ? 'before' : 'now'}; red grew and blue shrank since ${data.base.name}, by share; `
+        + 'grey: no change beyond the noise', {class: 'where'}));
+    }
     if (state.sandwich !== null) {
       control('Leave function', null, () => { state.sandwich = null; refresh(); }, 'back to all stacks');
       by('controls').append(element('span', `only stacks through ${model.names[state.sandwich]}`, {class: 'where'}));
@@ -152,7 +181,7 @@
 
   function renderTable() {
     const head = element('tr');
-    const columns = model.baseTotal ? [...kColumns.slice(0, 4), ['change', 'Change of self'], kColumns[4]] : kColumns;
+    const columns = model.baseTotal ? [...kColumns.slice(0, 4), ['selfChange', 'Self change'], ['totalChange', 'Incl. change'], kColumns[4]] : kColumns;
     for (const [key, title] of columns) {
       const cell = element('th', title + (state.sort[0] === key ? (state.sort[1] < 0 ? ' ▾' : ' ▴') : ''), {tabindex: '0', scope: 'col'});
       const sort = () => {
@@ -166,10 +195,10 @@
     by('table').tHead.replaceChildren(head);
     const {self, total} = model.tree.byFrame(model.names.length);
     const before = model.baseTotal ? model.tree.byFrame(model.names.length, model.baseSelf, model.baseTotal) : null;
-    const scale = diffScale();
     const whole = model.tree.total[0];
     let rows = model.names.map((name, frame) => ({frame, name, self: self[frame], selfShare: self[frame], total: total[frame],
-      totalShare: total[frame], change: before ? self[frame] - before.self[frame] * scale : 0, before: before ? before.total[frame] : 0}));
+      totalShare: total[frame], selfChange: before ? changeOf(self[frame], before.self[frame]).difference : 0,
+      totalChange: before ? changeOf(total[frame], before.total[frame]).difference : 0, before: before ? before.total[frame] : 0}));
     rows = rows.filter((row) => (row.total > 0 || row.before > 0) && (!state.marks || state.marks[row.frame]));
     const [key, direction] = state.sort;
     rows.sort((a, b) => (a[key] < b[key] ? -direction : a[key] > b[key] ? direction : a.name < b.name ? -1 : 1));
@@ -177,7 +206,7 @@
       const line = element('tr', undefined, state.marks ? {class: 'match'} : {});
       line.append(element('td', Math.round(row.self).toLocaleString('en')), element('td', percent(row.self, whole)),
         element('td', Math.round(row.total).toLocaleString('en')), element('td', percent(row.total, whole)));
-      if (before) line.append(element('td', `${row.change > 0 ? '+' : ''}${Math.round(row.change).toLocaleString('en')}`));
+      if (before) line.append(element('td', points(row.selfChange)), element('td', points(row.totalChange)));
       const cell = element('td', row.name, {title: place(row.frame)});
       cell.addEventListener('click', () => { state.sandwich = row.frame; state.tab = 'flame'; refresh(); });
       line.append(cell);
@@ -198,7 +227,11 @@
     const name = node.frame < 0 ? 'all' : model.names[node.frame];
     let text = `${name}\n${amount(node.weight, off)}: ${percent(node.weight, whole)} of all`;
     if (flame.zoom.length > 1) text += `, ${percent(node.weight, focus)} of the zoom`;
-    if (state.tab === 'diff') text += `\nbefore: ${percent(node.otherWeight, model.baseTotal[0])}, now: ${percent(node.weight, whole)}`;
+    if (state.tab === 'diff') {
+      const {difference, counts} = changeOf(node.weight, node.otherWeight);
+      text += `\nbefore: ${percent(node.otherWeight, model.baseTotal[0])}, now: ${percent(node.weight, whole)}: `
+        + (counts ? `${points(difference)} points${node.weight === 0 ? ', gone' : node.otherWeight === 0 ? ', new' : ''}` : 'no change beyond the noise');
+    }
     if (node.frame >= 0 && place(node.frame)) text += `\n${place(node.frame)}`;
     return text;
   }

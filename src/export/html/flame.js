@@ -31,6 +31,7 @@ class FlameGraph {
     const ratio = window.devicePixelRatio || 1;
     const width = this.width = this.canvas.parentElement.clientWidth;
     const rows = this.layout(width);
+    if (this.onLayout) this.onLayout(this.boxes);
     const height = Math.max(kRowHeight, rows * kRowHeight);
     this.canvas.style.height = `${height}px`;
     this.canvas.width = Math.round(width * ratio);

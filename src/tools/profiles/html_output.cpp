@@ -12,6 +12,8 @@
 #include "tools/profiles/html_frames.h"
 #include "tools/profiles/html_tasks.h"
 #include "tools/profiles/html_timeline.h"
+#include "tools/profiles/matched_frames.h"
+#include "tools/profiles/runs.h"
 #include "tools/profiles/weight_words.h"
 
 namespace qperf::tools {
@@ -108,9 +110,17 @@ class ReportBuilder {
     std::vector<profile::NodeId> node_of(names.stacks.size());
     std::vector<uint64_t> self(1);
     std::vector<uint64_t> base(1);
+    std::vector<profile::FrameId> matched;
+    if (input_.profiles.baseline != nullptr) matched = matched_frames(names, rows_of(input_.profiles.current));
+    const auto place_of = [&](profile::StackId stack) {
+      if (matched.empty()) return tree.node_of(names.stacks[stack]);
+      profile::NodeId node;
+      for (const profile::FrameId frame : names.stacks[stack]) node = tree.child(node, matched[frame.raw]);
+      return node;
+    };
     const auto weigh = [&](std::vector<uint64_t>& sums, profile::StackId stack, uint64_t weight) {
       profile::NodeId& node = node_of[stack.raw];
-      if (node.raw == 0) node = tree.node_of(names.stacks[stack]);
+      if (node.raw == 0) node = place_of(stack);
       self.resize(tree.size());
       base.resize(tree.size());
       sums[node.raw] = profile::saturating_add(sums[node.raw], weight);
@@ -125,10 +135,13 @@ class ReportBuilder {
     report_.tree = frames_.encode(pruned.tree);
     add_samples(bins, node_of, pruned.now);
     if (input_.profiles.baseline == nullptr) return;
+    report_.base = exporter::HtmlBase{.name = std::string(input_.baseline_name),
+                                      .weights = {},
+                                      .samples = run_of(*input_.profiles.baseline, 1).samples,
+                                      .samples_of_now = run_of(input_.profiles.current, 1).samples};
     std::vector<uint64_t> base_now(pruned.tree.size());
     for (size_t i = 0; i < base.size(); ++i) base_now[pruned.now[i].raw] = profile::saturating_add(base_now[pruned.now[i].raw], base[i]);
-    report_.base_weights.emplace();
-    for (const uint64_t weight : base_now) report_.base_weights->add(weight);
+    for (const uint64_t weight : base_now) report_.base->weights.add(weight);
   }
 
   void add_samples(const BinnedWeights& bins, const std::vector<profile::NodeId>& node_of, const std::vector<profile::NodeId>& now) {
@@ -180,6 +193,9 @@ class ReportBuilder {
       else
         add(line.substr(0, colon), line.substr(colon + 2));
       first = false;
+    }
+    if (const CaptureProfile* before = input_.profiles.baseline; before != nullptr) {
+      add("compared with", analysis::headline(before->input) + "; " + analysis::selection_line(*before));
     }
     if (input_.sched != nullptr)
       for (const std::string& line : input_.sched->report_lines())

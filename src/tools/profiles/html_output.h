@@ -12,6 +12,7 @@ namespace qperf::tools {
 /// What an HTML report is made from. `profiles.current` was read with Order::kBins, its baseline in any order.
 struct HtmlInput {
   std::string_view name;  // of the capture, without its folders
+  std::string_view baseline_name = {};
   const Profiles& profiles;
   const analysis::SchedView* sched = nullptr;  // with SchedRequest::intervals; nullptr: the capture has no events
   const analysis::Messages& warnings;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -77,20 +78,25 @@ class RowLabels {
   std::vector<exporter::PprofLabel> labels_;
 };
 
-enum class Side : uint8_t { kCurrent, kBase };
+int64_t scaled(uint64_t value, double scale) noexcept {
+  if (scale == 1) return signed_value(value);
+  const double product = static_cast<double>(value) * scale;
+  return product < 9e18 ? std::llround(product) : INT64_MAX;
+}
 
-void write_side(exporter::PprofWriter& writer, const analysis::CaptureProfile& profile, Side side, const analysis::SchedView* sched) {
-  const profile::LocatedProfile& located = *profile.located;
-  const bool two = analysis::weight_unit(profile.input) != WeightUnit::kSamples;
+void write_side(exporter::PprofWriter& writer, const PprofSide& side) {
+  const analysis::CaptureInput& input = side.profile.input;
+  const profile::LocatedProfile& located = *side.profile.located;
+  const bool two = analysis::weight_unit(input) != WeightUnit::kSamples;
   writer.begin_profile(located);
-  RowLabels labels(profile.input, sched);
+  RowLabels labels(input, side.sched);
   std::vector<exporter::PprofLabel> all;
   std::vector<int64_t> values;
   for (const profile::LocatedRow& row : located.rows) {
-    values.assign(1, signed_value(row.samples));
-    if (two) values.push_back(signed_value(analysis::weight_as_quantity(profile.input, row.weight)));
+    values.assign(1, scaled(row.samples, side.scale));
+    if (two) values.push_back(scaled(analysis::weight_as_quantity(input, row.weight), side.scale));
     const auto of_row = labels.of(row);
-    if (side == Side::kCurrent) {
+    if (side.sign == PprofSign::kPlus) {
       writer.sample(row.stack, values, of_row);
       continue;
     }
@@ -108,12 +114,11 @@ Result<uint64_t> finish(exporter::GzipSink& gzip) {
 
 }  // namespace
 
-Result<uint64_t> write_pprof(const Profiles& profiles, const analysis::SchedView* sched, exporter::TextSink& sink) {
+Result<uint64_t> write_pprof(const profile::FrameTable& frames, std::span<const PprofSide> sides, exporter::TextSink& sink) {
   exporter::GzipSink gzip(sink);
-  const exporter::PprofHeader header = on_cpu_header(profiles.current.input);
-  exporter::PprofWriter writer(header, profiles.names.frames, gzip);
-  write_side(writer, profiles.current, Side::kCurrent, sched);
-  if (profiles.baseline != nullptr) write_side(writer, *profiles.baseline, Side::kBase, nullptr);
+  const exporter::PprofHeader header = on_cpu_header(sides.front().profile.input);
+  exporter::PprofWriter writer(header, frames, gzip);
+  for (const PprofSide& side : sides) write_side(writer, side);
   return finish(gzip);
 }
 

@@ -2,17 +2,9 @@
 
 #include <algorithm>
 
+#include "tools/profiles/weight_words.h"
+
 namespace qperf::tools {
-namespace {
-
-uint64_t rate_of(const analysis::CaptureInput& input) {
-  if (input.legacy) return 0;
-  const capture::Header& header = input.summary.header;
-  return header.mode == guest::Mode::kWall ? header.freq_hz : header.period_insns;
-}
-
-}  // namespace
-
 std::vector<VcpuIndex> Profiles::vcpus() const {
   std::vector<VcpuIndex> all = current.weights.vcpus();
   if (baseline != nullptr) {

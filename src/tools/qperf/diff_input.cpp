@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "analysis/report.h"
 #include "analysis/units.h"
-#include "tools/qperf/report_input.h"
+#include "tools/profiles/runs.h"
 
 namespace qperf::tools {
 namespace {
@@ -25,11 +26,6 @@ Result<void> check_comparable(const CaptureInput& first, const CaptureInput& oth
   if (first.legacy || first.summary.header.mode == other.summary.header.mode) return {};
   return usage(fmt::format("{} was recorded with mode={}, {} with mode={}: only recordings of one mode can be compared", first.path,
                            guest::mode_name(first.summary.header.mode), other.path, guest::mode_name(other.summary.header.mode)));
-}
-
-/// Nanoseconds of a tick, instructions of a period.
-double quantity_of_one(const CaptureInput& input) {
-  return static_cast<double>(analysis::weight_as_quantity(input, uint64_t{1} << 20)) / static_cast<double>(uint64_t{1} << 20);
 }
 
 bool is_wall(const CaptureInput& input) { return analysis::weight_unit(input) == WeightUnit::kTicks; }
@@ -68,10 +64,7 @@ Result<double> value_per_weight(const LoadedCapture& capture, const DiffOptions&
   const CaptureInput& input = capture.profile.input;
   const double quantity = quantity_of_one(input);
   switch (options.normalize) {
-    case Normalize::kTotal: {
-      const auto weight = static_cast<double>(capture.profile.weights.total_weight());
-      return weight > 0 ? 100 / weight : 0;
-    }
+    case Normalize::kTotal: return percent_per_weight(capture.profile);
     case Normalize::kTime: {
       QPERF_ASSIGN_OR_RETURN(const double seconds, seconds_of(input, selection));
       return is_wall(input) ? quantity / 1e6 / seconds : quantity / 1000 / seconds;
@@ -93,37 +86,75 @@ std::string unit_of(const CaptureInput& input, Normalize normalize) {
   return "?";
 }
 
-/// Exact counts have no sampling error. The rows of folded stacks are sums: their weights are the samples.
-uint64_t samples_of(const analysis::CaptureProfile& profile) {
-  switch (analysis::weight_unit(profile.input)) {
-    case WeightUnit::kInstructions: return 0;
-    case WeightUnit::kSamples: return profile.tally.weight;
-    case WeightUnit::kTicks:
-    case WeightUnit::kPeriods: break;
+Result<void> load_side(const std::vector<std::string>& paths, const SelectionText& selection, const DiffOptions& options,
+                       const LoadNeeds& needs, profile::NamedStacks& names, std::vector<LoadedCapture>& captures,
+                       std::vector<report::Run>& runs) {
+  for (const std::string& path : paths) {
+    QPERF_ASSIGN_OR_RETURN(LoadedCapture capture, load_capture({.path = path, .selection = selection}, needs, names));
+    QPERF_ASSIGN_OR_RETURN(const double value, value_per_weight(capture, options, selection));
+    runs.push_back(run_of(capture.profile, value));
+    captures.push_back(std::move(capture));
   }
-  return profile.tally.samples;
+  return {};
 }
 
-Result<void> load_side(const std::vector<std::string>& paths, const SelectionText& selection, const DiffOptions& options,
-                       profile::NamedStacks& names, std::vector<LoadedCapture>& captures, std::vector<report::Run>& runs) {
-  for (const std::string& path : paths) {
-    QPERF_ASSIGN_OR_RETURN(LoadedCapture capture, load_capture({.path = path, .selection = selection}, {}, names));
-    report::Run run;
-    run.rows = rows_of(capture.profile);
-    QPERF_ASSIGN_OR_RETURN(run.value_per_weight, value_per_weight(capture, options, selection));
-    run.samples = samples_of(capture.profile);
-    captures.push_back(std::move(capture));
-    runs.push_back(std::move(run));
+/// What the format shows of each side beyond sums by function.
+struct SideNeeds {
+  LoadNeeds before;
+  LoadNeeds after;
+};
+
+SideNeeds needs_of(DiffOutput format) {
+  switch (format) {
+    case DiffOutput::kTable:
+    case DiffOutput::kJson:
+    case DiffOutput::kFolded:
+    case DiffOutput::kSvg: break;
+    case DiffOutput::kPprof: {
+      const LoadNeeds needs{.detail = analysis::Detail::kLines, .label_samples = true};
+      return {needs, needs};
+    }
+    case DiffOutput::kHtml: return {{}, {.order = analysis::Order::kBins, .timeline_if_events = true}};
   }
   return {};
 }
 
 }  // namespace
 
+double quantity_of_one(const CaptureInput& input) noexcept {
+  return static_cast<double>(analysis::weight_as_quantity(input, uint64_t{1} << 20)) / static_cast<double>(uint64_t{1} << 20);
+}
+
+analysis::Messages DiffInput::warnings() const {
+  analysis::Messages all;
+  const auto take = [&](const analysis::Messages& messages) { all.insert(all.end(), messages.begin(), messages.end()); };
+  for (const auto* side : {&before_captures, &after_captures})
+    for (const LoadedCapture& capture : *side) take(capture.warnings());
+  const CaptureInput& first = before_captures.front().profile.input;
+  for (const LoadedCapture& capture : after_captures) take(analysis::differences_between(first, capture.profile.input));
+  const capture::Header& header = first.summary.header;
+  const bool one_run = before.size() == 1 && after.size() == 1;
+  if (one_run && !first.legacy && header.mode == guest::Mode::kIcount && header.jitter_percent == 0)
+    all.push_back({analysis::Severity::kWarning,
+                   "a fixed period has no error bound when the guest is periodic (docs/accuracy.md): the noise shown is that of random "
+                   "sampling; record with jitter=, or give several runs"});
+  return all;
+}
+
+ExitCode DiffInput::exit_code() const noexcept {
+  for (const auto* side : {&before_captures, &after_captures})
+    for (const LoadedCapture& capture : *side)
+      if (capture.exit_code() != kDone) return kIncomplete;
+  return kDone;
+}
+
 Result<DiffInput> load_diff(const DiffOptions& options) {
   DiffInput input;
-  QPERF_RETURN_IF_ERROR(load_side(options.before, options.before_selection, options, input.names, input.before_captures, input.before));
-  QPERF_RETURN_IF_ERROR(load_side(options.after, options.after_selection, options, input.names, input.after_captures, input.after));
+  const SideNeeds needs = needs_of(options.format);
+  QPERF_RETURN_IF_ERROR(
+      load_side(options.before, options.before_selection, options, needs.before, input.names, input.before_captures, input.before));
+  QPERF_RETURN_IF_ERROR(
+      load_side(options.after, options.after_selection, options, needs.after, input.names, input.after_captures, input.after));
   const CaptureInput& first = input.before_captures.front().profile.input;
   for (const auto* side : {&input.before_captures, &input.after_captures})
     for (const LoadedCapture& capture : *side) QPERF_RETURN_IF_ERROR(check_comparable(first, capture.profile.input));

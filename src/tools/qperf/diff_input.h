@@ -19,7 +19,15 @@ struct DiffInput {
   std::vector<report::Run> before;
   std::vector<report::Run> after;
   std::string unit;  // of values: "%", "ms/s", ...
+
+  /// All that weakens the recordings or comparing them.
+  [[nodiscard]] analysis::Messages warnings() const;
+  /// kIncomplete if part of any recording is missing.
+  [[nodiscard]] ExitCode exit_code() const noexcept;
 };
+
+/// Nanoseconds of a tick, instructions of a period.
+[[nodiscard]] double quantity_of_one(const analysis::CaptureInput& input) noexcept;
 
 /// Error: a recording cannot be read, or the recordings cannot be compared that way.
 [[nodiscard]] Result<DiffInput> load_diff(const DiffOptions& options);

@@ -9,7 +9,20 @@ namespace {
 
 constexpr Words<Normalize, 3> kNormalize{
     {{"total", Normalize::kTotal}, {"time", Normalize::kTime}, {"instructions", Normalize::kInstructions}}};
-constexpr Words<DiffOutput, 2> kFormat{{{"table", DiffOutput::kTable}, {"folded", DiffOutput::kFolded}}};
+constexpr Words<DiffOutput, 5> kFormat{{{"table", DiffOutput::kTable},
+                                        {"folded", DiffOutput::kFolded},
+                                        {"svg", DiffOutput::kSvg},
+                                        {"pprof", DiffOutput::kPprof},
+                                        {"html", DiffOutput::kHtml}}};
+
+/// A page has one recording's timeline, and sets shares against shares.
+Result<void> check_html(const DiffOptions& options) {
+  if (options.before.size() != 1 || options.after.size() != 1)
+    return Error{ErrorCode::kUsage, "--format html: takes one recording a side; svg and table take several"};
+  if (options.normalize != Normalize::kTotal)
+    return Error{ErrorCode::kUsage, "--format html: goes with --normalize total only; svg and table go with all of them"};
+  return {};
+}
 
 }  // namespace
 
@@ -25,14 +38,16 @@ Result<DiffOptions> check_diff(const DiffText& typed) {
     QPERF_ASSIGN_OR_RETURN(options.normalize, one_of("--normalize", typed.normalize, kNormalize));
   }
   if (!typed.format.empty()) {
-    QPERF_ASSIGN_OR_RETURN(options.output, one_of("--format", typed.format, kFormat));
+    QPERF_ASSIGN_OR_RETURN(options.format, one_of("--format", typed.format, kFormat));
   }
   if (typed.json && !typed.format.empty()) return Error{ErrorCode::kUsage, "--json and --format: give one of them"};
-  if (typed.json) options.output = DiffOutput::kJson;
+  if (typed.json) options.format = DiffOutput::kJson;
   if (!typed.fail_above.empty()) {
     QPERF_ASSIGN_OR_RETURN(options.fail_above, parse_percent("--fail-above", typed.fail_above));
   }
   options.all = typed.all;
+  options.output = typed.output;
+  if (options.format == DiffOutput::kHtml) QPERF_RETURN_IF_ERROR(check_html(options));
   return options;
 }
 

@@ -12,7 +12,7 @@ namespace qperf::tools {
 
 /// What a function's weight is set against, so that recordings of different length can be compared.
 enum class Normalize : uint8_t { kTotal, kTime, kInstructions };
-enum class DiffOutput : uint8_t { kTable, kJson, kFolded };
+enum class DiffOutput : uint8_t { kTable, kJson, kFolded, kSvg, kPprof, kHtml };
 
 /// `qperf diff`, as typed.
 struct DiffText {
@@ -24,6 +24,7 @@ struct DiffText {
   std::string normalize;
   std::string fail_above;
   std::string format;
+  std::string output = "-";
   bool all = false;
   bool json = false;
 };
@@ -36,7 +37,8 @@ struct DiffOptions {
   SelectionText after_selection;
   Normalize normalize = Normalize::kTotal;
   std::optional<double> fail_above;  // percent
-  DiffOutput output = DiffOutput::kTable;
+  DiffOutput format = DiffOutput::kTable;
+  std::string output;  // where to; "-": standard output
   bool all = false;
 };
 

@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "analysis/units.h"
 #include "base/printable.h"
 #include "export/output_file.h"
+#include "tools/profiles/short_names.h"
 #include "tools/qperf/capture_options.h"
 #include "tools/qperf/command.h"
 #include "tools/qperf/export_format.h"
@@ -49,7 +49,9 @@ Result<void> check_format_can(const ExportOptions& options, const ExportFormat& 
   };
   if (options.off_cpu && format.write_off_cpu == nullptr)
     return refuse("--off-cpu", [](const ExportFormat& other) { return other.write_off_cpu != nullptr; });
-  if (!options.baseline.empty() && (!format.compares || options.off_cpu))
+  if (!options.baseline.empty() && options.off_cpu)
+    return Error{ErrorCode::kUsage, "--baseline: not with --off-cpu: what tasks waited for can be compared with `qperf stat --json` of both"};
+  if (!options.baseline.empty() && !format.compares)
     return refuse("--baseline", [](const ExportFormat& other) { return other.compares; });
   if (options.baseline.empty() && !options.baseline_elfs.empty())
     return Error{ErrorCode::kUsage, "--baseline-elf: there is no --baseline"};
@@ -62,7 +64,7 @@ Result<std::unique_ptr<LoadedCapture>> load_baseline(const ExportOptions& option
   CaptureOptions older = options.capture;
   older.path = options.baseline;
   if (!options.baseline_elfs.empty()) older.selection.elfs = options.baseline_elfs;
-  QPERF_ASSIGN_OR_RETURN(auto loaded, load_capture(older, needs, names));
+  QPERF_ASSIGN_OR_RETURN(auto loaded, load_capture(older, {.detail = needs.detail, .label_samples = needs.label_samples}, names));
   const analysis::CaptureInput& input = loaded.profile.input;
   if (analysis::weight_unit(input) != analysis::weight_unit(current.profile.input))
     return Error{ErrorCode::kUsage, fmt::format("--baseline: {} was recorded with {}, {} with {}: only captures of one mode can be compared",
@@ -89,9 +91,13 @@ Result<int> run(const ExportOptions& options) {
   if (!options.baseline.empty()) {
     QPERF_ASSIGN_OR_RETURN(baseline, load_baseline(options, capture, needs, names));
   }
-  const std::string name = std::filesystem::path(options.capture.path).filename().string();
-  const ExportInput input{
-      .name = name, .names = names, .capture = capture, .baseline = baseline.get(), .by_task = options.capture.selection.group_by_task};
+  const auto [name, baseline_name] = short_names(options.capture.path, options.baseline);
+  const ExportInput input{.name = name,
+                          .names = names,
+                          .capture = capture,
+                          .baseline = baseline.get(),
+                          .baseline_name = baseline_name,
+                          .by_task = options.capture.selection.group_by_task};
   QPERF_ASSIGN_OR_RETURN(const auto file, exporter::OutputFile::create(options.output));
   QPERF_RETURN_IF_ERROR(options.off_cpu ? format->write_off_cpu(input, *file) : format->write(input, *file));
   QPERF_RETURN_IF_ERROR(file->commit());
@@ -116,13 +122,14 @@ void add_export_command(CLI::App& app, Action& action) {
                     "a root frame (speedscope: a profile) for each task; needs a capture made with trace=");
   command->add_flag("--off-cpu", options->off_cpu,
                     "where tasks waited, in nanoseconds, instead of where they ran: folded, speedscope, pprof, svg; needs trace= too");
-  command->add_option("--baseline", options->baseline, "an older capture: what changed since then (pprof)")->type_name("OLD");
+  command->add_option("--baseline", options->baseline, "an older capture: what changed since then (pprof, svg, html)")->type_name("OLD");
   command->add_option("--baseline-elf", options->baseline_elfs, "its ELF, if not --elf's")
       ->type_name("ELF[@SLIDE]")
       ->allow_extra_args(false);
   command->footer(format_list() +
                   "Examples:\n"
                   "  qperf export qperf.bin --format svg -o kernel.svg\n"
+                  "  qperf export new.bin --format svg --baseline old.bin -o changes.svg\n"
                   "  qperf export qperf.bin --format folded | flamegraph.pl > kernel.svg\n"
                   "  qperf export qperf.bin -e vmlinux --format speedscope -o kernel.speedscope.json\n"
                   "  qperf export qperf.bin --format folded --phase boot --cpu 0 -o boot.folded\n"

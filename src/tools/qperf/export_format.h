@@ -16,7 +16,11 @@ struct ExportInput {
   profile::NamedStacks& names;
   const LoadedCapture& capture;
   const LoadedCapture* baseline = nullptr;  // what it is compared with
+  std::string_view baseline_name = {};      // as `name`
   bool by_task = false;  // stacks have their task as root frame
+
+  /// What weakens either capture, or comparing them.
+  [[nodiscard]] analysis::Messages warnings() const;
 };
 
 /// One format of `qperf export`: a row of the table in export_formats.cpp, defined in a file of its own.

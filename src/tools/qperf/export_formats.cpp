@@ -1,8 +1,18 @@
 #include <array>
+#include <string>
 
+#include "analysis/report.h"
 #include "tools/qperf/export_format.h"
 
 namespace qperf::tools {
+
+analysis::Messages ExportInput::warnings() const {
+  analysis::Messages all = capture.warnings();
+  if (baseline == nullptr) return all;
+  for (auto& message : baseline->warnings()) all.push_back({message.severity, std::string(baseline_name) + ": " + message.text});
+  for (auto& message : analysis::differences_between(baseline->profile.input, capture.profile.input)) all.push_back(message);
+  return all;
+}
 
 std::span<const ExportFormat* const> export_formats() noexcept {
   static constexpr std::array kFormats{

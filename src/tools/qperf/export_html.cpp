@@ -5,10 +5,13 @@ namespace qperf::tools {
 namespace {
 
 Result<void> write(const ExportInput& input, exporter::TextSink& sink) {
-  const Profiles profiles{.names = input.names, .current = input.capture.profile};
+  const Profiles profiles{.names = input.names,
+                          .current = input.capture.profile,
+                          .baseline = input.baseline == nullptr ? nullptr : &input.baseline->profile};
   const auto* sched = input.capture.sched.get();
-  const auto warnings = input.capture.warnings();
+  const auto warnings = input.warnings();
   const HtmlInput page{.name = input.name,
+                       .baseline_name = input.baseline_name,
                        .profiles = profiles,
                        .sched = sched != nullptr && sched->has_events() ? sched : nullptr,
                        .warnings = warnings};
@@ -21,6 +24,7 @@ Result<void> write(const ExportInput& input, exporter::TextSink& sink) {
 const ExportFormat kHtmlFormat{.name = "html",
                                .summary = "one page for a browser: flame graph, timeline, off-CPU time, table",
                                .needs = {.order = analysis::Order::kBins, .timeline_if_events = true},
-                               .write = write};
+                               .write = write,
+                               .compares = true};
 
 }  // namespace qperf::tools

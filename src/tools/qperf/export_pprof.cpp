@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <vector>
+
 #include "tools/profiles/pprof_output.h"
 #include "tools/qperf/export_format.h"
 #include "tools/qperf/terminal.h"
@@ -17,10 +19,10 @@ Result<void> tell_size(Result<uint64_t> bytes) {
 }
 
 Result<void> write(const ExportInput& input, exporter::TextSink& sink) {
-  const Profiles profiles{.names = input.names,
-                          .current = input.capture.profile,
-                          .baseline = input.baseline == nullptr ? nullptr : &input.baseline->profile};
-  return tell_size(write_pprof(profiles, input.capture.sched.get(), sink));
+  std::vector<PprofSide> sides{{.profile = input.capture.profile, .sched = input.capture.sched.get()}};
+  if (input.baseline != nullptr)
+    sides.push_back({.profile = input.baseline->profile, .sched = input.baseline->sched.get(), .sign = PprofSign::kBase});
+  return tell_size(write_pprof(input.names.frames, sides, sink));
 }
 
 Result<void> write_off_cpu(const ExportInput& input, exporter::TextSink& sink) {

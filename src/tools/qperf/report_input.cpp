@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/units.h"
+#include "tools/profiles/runs.h"
 
 namespace qperf::tools {
 namespace {
@@ -80,12 +81,6 @@ Result<void> check_vcpus_are_apart(const analysis::CaptureInput& input) {
 report::Depth report_depth(const analysis::CaptureInput& input) {
   const bool exact = analysis::weight_unit(input) == analysis::WeightUnit::kInstructions;
   return exact ? report::Depth::kLeafOnly : report::Depth::kWhole;
-}
-
-std::vector<report::Row> rows_of(const analysis::CaptureProfile& profile) {
-  std::vector<report::Row> rows;
-  for (const auto& row : profile.weights.rows()) rows.push_back({.group = 0, .stack = row.stack, .weight = row.weight});
-  return rows;
 }
 
 Result<ReportInput> load_report(const ReportOptions& options) {

@@ -31,7 +31,4 @@ struct ReportInput {
 /// Exact counts have no stacks: the innermost function at a block is the whole of it.
 [[nodiscard]] report::Depth report_depth(const analysis::CaptureInput& input);
 
-/// The weights that do not distinguish groups: each stack's over all vCPUs.
-[[nodiscard]] std::vector<report::Row> rows_of(const analysis::CaptureProfile& profile);
-
 }  // namespace qperf::tools

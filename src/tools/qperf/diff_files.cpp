@@ -1,0 +1,118 @@
+#include "tools/qperf/diff_files.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/units.h"
+#include "export/folded.h"
+#include "tools/profiles/html_output.h"
+#include "tools/profiles/pprof_output.h"
+#include "tools/profiles/short_names.h"
+#include "tools/profiles/svg_difference.h"
+#include "tools/profiles/weight_words.h"
+
+namespace qperf::tools {
+namespace {
+
+/// Of the first run of the old side and that of the new one.
+std::pair<std::string, std::string> side_names(const DiffInput& input) {
+  return short_names(input.before_captures.front().profile.input.path, input.after_captures.front().profile.input.path);
+}
+
+bool at_one_rate(const std::vector<LoadedCapture>& captures, const LoadedCapture& first) {
+  return std::ranges::all_of(captures, [&](const LoadedCapture& capture) {
+    return rate_of(capture.profile.input) == rate_of(first.profile.input);
+  });
+}
+
+/// What a run's nanoseconds or instructions are multiplied by so that its side shows means in the comparison's terms, in the new side's
+/// size.
+double scale_of(const DiffInput& input, const LoadedCapture& capture, const report::Run& run, size_t runs) {
+  double quantity_per_value = 0;
+  for (size_t i = 0; i < input.after.size(); ++i)
+    if (input.after[i].value_per_weight > 0)
+      quantity_per_value += quantity_of_one(input.after_captures[i].profile.input) / input.after[i].value_per_weight;
+  quantity_per_value /= static_cast<double>(input.after.size());
+  const double quantity = quantity_of_one(capture.profile.input);
+  if (quantity_per_value == 0 || quantity == 0) return 1;
+  return run.value_per_weight / quantity * quantity_per_value / static_cast<double>(runs);
+}
+
+}  // namespace
+
+void write_diff_folded(const DiffInput& input, exporter::TextSink& sink) {
+  const bool raw = input.before.size() == 1 && input.after.size() == 1 && at_one_rate(input.after_captures, input.before_captures.front());
+  std::vector<exporter::FoldedRow> rows;
+  const auto add = [&](const std::vector<LoadedCapture>& captures, uint64_t exporter::FoldedRow::* count) {
+    for (const LoadedCapture& capture : captures) {
+      for (const auto& row : capture.profile.weights.rows()) {
+        exporter::FoldedRow folded_row{.root = std::nullopt, .stack = row.stack, .count = 0, .count2 = 0};
+        folded_row.*count =
+            raw ? row.weight : analysis::weight_as_quantity(capture.profile.input, row.weight) / captures.size();
+        rows.push_back(folded_row);
+      }
+    }
+  };
+  add(input.before_captures, &exporter::FoldedRow::count);
+  add(input.after_captures, &exporter::FoldedRow::count2);
+  exporter::write_folded(input.names, rows, exporter::FoldedCounts::kTwo, sink);
+}
+
+void write_diff_svg(const DiffInput& input, exporter::TextSink& sink) {
+  const LoadedCapture& first = input.after_captures.front();
+  const bool raw = at_one_rate(input.after_captures, first);
+  std::vector<report::Row> drawn;
+  for (size_t i = 0; i < input.after.size(); ++i) {
+    for (report::Row row : input.after[i].rows) {
+      if (!raw) row.weight = analysis::weight_as_quantity(input.after_captures[i].profile.input, row.weight);
+      drawn.push_back(row);
+    }
+  }
+  const analysis::CaptureInput& capture = first.profile.input;
+  const auto [before_name, name] = side_names(input);
+  const auto warnings = input.warnings();
+  write_svg_difference({.name = name, .capture = capture, .warnings = warnings},
+                       {.names = input.names,
+                        .before = input.before,
+                        .after = input.after,
+                        .value_unit = input.unit,
+                        .before_name = before_name,
+                        .drawn = std::move(drawn),
+                        .drawn_unit = raw ? weight_words(capture) : quantity_words(capture)},
+                       sink);
+}
+
+Result<void> write_diff_pprof(const DiffInput& input, exporter::TextSink& sink) {
+  std::vector<PprofSide> sides;
+  const auto add = [&](const std::vector<LoadedCapture>& captures, const std::vector<report::Run>& runs, PprofSign sign) {
+    for (size_t i = 0; i < captures.size(); ++i)
+      sides.push_back({.profile = captures[i].profile,
+                       .sched = captures[i].sched.get(),
+                       .sign = sign,
+                       .scale = scale_of(input, captures[i], runs[i], runs.size())});
+  };
+  add(input.after_captures, input.after, PprofSign::kPlus);
+  add(input.before_captures, input.before, PprofSign::kBase);
+  const auto bytes = write_pprof(input.names.frames, sides, sink);
+  if (!bytes) return bytes.error();
+  return {};
+}
+
+void write_diff_html(DiffInput& input, exporter::TextSink& sink) {
+  const LoadedCapture& before = input.before_captures.front();
+  const LoadedCapture& after = input.after_captures.front();
+  const Profiles profiles{.names = input.names, .current = after.profile, .baseline = &before.profile};
+  const auto [before_name, name] = side_names(input);
+  const auto warnings = input.warnings();
+  const auto* sched = after.sched.get();
+  exporter::write_html_report(html_report({.name = name,
+                                           .baseline_name = before_name,
+                                           .profiles = profiles,
+                                           .sched = sched != nullptr && sched->has_events() ? sched : nullptr,
+                                           .warnings = warnings}),
+                              sink);
+}
+
+}  // namespace qperf::tools
