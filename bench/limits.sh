@@ -29,6 +29,9 @@ report-by-task report --by task -e KERNEL CAPTURE
 report-off-cpu report --off-cpu -e KERNEL CAPTURE
 stat stat -e KERNEL CAPTURE
 diff diff -e KERNEL OLD CAPTURE
+diff-svg diff --format svg -e KERNEL OLD CAPTURE
+diff-html diff --format html -e KERNEL OLD CAPTURE
 html export --format html -e KERNEL CAPTURE
+svg export --format svg -e KERNEL CAPTURE
 perfetto export --format perfetto -e KERNEL CAPTURE
 COMMANDS

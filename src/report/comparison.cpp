@@ -106,7 +106,8 @@ class Side {
   double value_of_all_ = 0;
 };
 
-/// What sampling alone makes two equal functions differ by: docs/accuracy.md's formula, with the share of both sides together.
+/// What sampling alone makes two equal functions differ by: docs/accuracy.md's formula, with the share of both sides together, and one
+/// sample of the side that has fewer: where hardly any are expected the formula's error is no longer normal, and a single one would count.
 double sampling_noise(const Side& before, const Side& after, std::vector<double> KeyedRun::* of, uint32_t key) {
   const double samples = before.samples() + after.samples();
   if (samples == 0) return 0;
@@ -116,7 +117,8 @@ double sampling_noise(const Side& before, const Side& after, std::vector<double>
     if (side.samples() == 0) return 0.0;
     return share * (1 - share) / side.samples() * side.value_of_all() * side.value_of_all();
   };
-  return kSamplingSigmas * std::sqrt(std::max(0.0, variance(before) + variance(after)));
+  const auto one_sample = [](const Side& side) { return side.samples() == 0 ? 0.0 : side.value_of_all() / side.samples(); };
+  return kSamplingSigmas * std::sqrt(std::max(0.0, variance(before) + variance(after))) + std::max(one_sample(before), one_sample(after));
 }
 
 Change change_of(const Side& before, const Side& after, std::vector<double> KeyedRun::* of, uint32_t key) {

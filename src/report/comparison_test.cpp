@@ -69,12 +69,12 @@ TEST(Compare, ExactCountsCountEveryDifference) {
 
 TEST(Compare, SampledSharesNeedMoreThanTheSamplingError) {
   Runs runs;
-  // 10 % of 1000 samples on both sides: 3 sigma of the difference is 3 * sqrt(0.1 * 0.9 * 2 / 1000) = 4.02 points.
+  // 10 % of 1000 samples on both sides: 3 sigma of the difference is 3 * sqrt(0.1 * 0.9 * 2 / 1000) = 4.02 points, a sample 0.1.
   const Side before{runs.run({{"a", 100}, {"b", 900}}, 1000)};
   const Side close{runs.run({{"a", 130}, {"b", 870}}, 1000)};
   const Side far{runs.run({{"a", 160}, {"b", 840}}, 1000)};
   const Side same{runs.run({{"a", 100}, {"b", 900}}, 1000)};
-  EXPECT_NEAR(*runs.change(before, same, "a").self.noise, 4.02, 0.01);
+  EXPECT_NEAR(*runs.change(before, same, "a").self.noise, 4.12, 0.01);
   EXPECT_FALSE(runs.change(before, close, "a").self.counts());
   EXPECT_TRUE(runs.change(before, far, "a").self.counts());
   EXPECT_TRUE(runs.change(before, far, "b").self.counts());
@@ -141,6 +141,34 @@ TEST(Compare, EqualSidesDifferSeldom) {
   }
   EXPECT_GT(compared, 1000);
   EXPECT_LT(counted, compared / 100);
+}
+
+// The same with a short run against a long one, and many functions that have a sample now and then.
+TEST(Compare, RareFunctionsOfAShortRunAreNoChange) {
+  std::mt19937 random(7);
+  std::vector<double> weights;
+  for (int i = 1; i <= 300; ++i) weights.push_back(1.0 / i);
+  std::discrete_distribution<int> draw(weights.begin(), weights.end());
+  int counted = 0;
+  int compared = 0;
+  for (int round = 0; round < 40; ++round) {
+    Runs runs;
+    const auto side = [&](int samples) {
+      std::vector<std::pair<std::string, uint64_t>> drawn;
+      for (int i = 0; i < 300; ++i) drawn.emplace_back("f" + std::to_string(i), 0);
+      for (int i = 0; i < samples; ++i) ++drawn[static_cast<size_t>(draw(random))].second;
+      return Side{runs.run(drawn, static_cast<uint64_t>(samples))};
+    };
+    const auto before = side(5000);
+    const auto after = side(50);
+    const FrameKeys keys = keys_by_stable_name(runs.names.frames);
+    for (const auto& change : compare(before, after, keys, runs.names).functions) {
+      ++compared;
+      counted += change.self.counts() ? 1 : 0;
+    }
+  }
+  EXPECT_GT(compared, 5000);
+  EXPECT_LT(counted, compared / 200) << compared;
 }
 
 }  // namespace

@@ -59,7 +59,8 @@
     let noise = 0;
     if (samples > 0 || all > 0) {
       const pooled = (now * samplesNow + was * samples) / (samplesNow + samples);
-      noise = samples > 0 && samplesNow > 0 ? 3 * Math.sqrt(Math.max(0, pooled * (1 - pooled) * (1 / samples + 1 / samplesNow))) : 1;
+      noise = samples > 0 && samplesNow > 0
+        ? 3 * Math.sqrt(Math.max(0, pooled * (1 - pooled) * (1 / samples + 1 / samplesNow))) + 1 / Math.min(samples, samplesNow) : 1;
     }
     const difference = now - was;
     return {now, was, difference, counts: Math.abs(difference) > Math.max(noise, 1e-9)};
