@@ -13,7 +13,7 @@ constexpr uint64_t pid_of(LaneGroup group) noexcept { return 2 + static_cast<uin
 constexpr uint64_t tid_of(LaneId lane) noexcept { return 1 + uint64_t{lane.raw}; }
 
 std::string_view process_name(uint64_t pid) noexcept {
-  constexpr std::string_view kNames[] = {"samples by vCPU", "vCPUs", "tasks", "phases", "losses"};
+  constexpr std::string_view kNames[] = {"samples by vCPU", "vCPUs", "devices", "tasks", "phases", "losses"};
   return kNames[pid - 1];
 }
 
@@ -74,17 +74,23 @@ void ChromeWriter::lane(LaneId id, LaneGroup group, std::string_view name) {
   metadata("thread_name", pid_of(group), tid_of(id), name);
 }
 
-void ChromeWriter::slice(const TimelineSlice& slice) {
-  begin_event("X", pid_of(group_of_lane_[slice.lane.raw]), tid_of(slice.lane));
+void ChromeWriter::complete_event(LaneId lane, const TimelinePart& span, std::span<const TimelineDetail> details) {
+  begin_event("X", pid_of(group_of_lane_[lane.raw]), tid_of(lane));
   json_.key("ts");
-  json_.thousandths(slice.from_ns);
+  json_.thousandths(span.from_ns);
   json_.key("dur");
-  json_.thousandths(slice.to_ns - slice.from_ns);
+  json_.thousandths(span.to_ns - span.from_ns);
   json_.key("name");
-  json_.string(slice.name);
-  args(slice.details);
+  json_.string(span.name);
+  args(details);
   json_.end_object();
-  if (slice.flow.raw != 0) flow_end("f", slice.lane, slice.from_ns, slice.flow);
+}
+
+void ChromeWriter::slice(const TimelineSlice& slice) {
+  complete_event(slice.lane, {.from_ns = slice.from_ns, .to_ns = slice.to_ns, .name = slice.name}, slice.details);
+  for (const FlowId flow : {slice.flow, slice.second_flow})
+    if (flow.raw != 0) flow_end("f", slice.lane, slice.from_ns, flow);
+  for (const TimelinePart& part : slice.parts) complete_event(slice.lane, part, {});
 }
 
 void ChromeWriter::instant(const TimelineInstant& instant) {

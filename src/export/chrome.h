@@ -43,6 +43,7 @@ class ChromeWriter final : public TimelineWriter {
   void begin_event(std::string_view phase, uint64_t pid, uint64_t tid);
   void metadata(std::string_view what, uint64_t pid, uint64_t tid, std::string_view name);
   void args(std::span<const TimelineDetail> details);
+  void complete_event(LaneId lane, const TimelinePart& span, std::span<const TimelineDetail> details);
   void flow_end(std::string_view phase, LaneId lane, WallNs at_ns, FlowId flow);
   void close(uint32_t vcpu, size_t keep, WallNs at_ns);
 

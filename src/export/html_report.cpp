@@ -149,6 +149,33 @@ void write_profile(JsonWriter& json, const HtmlReport& report) {
   }
 }
 
+void write_devices(JsonWriter& json, const HtmlReport& report) {
+  json.key("devices");
+  json.begin_object();
+  json.key("lanes");
+  json.begin_array();
+  for (const HtmlLane& lane : report.device_lanes) {
+    json.line_break();
+    json.begin_object();
+    text(json, "name", lane.name);
+    column(json, "from_ns", lane.from_ns);
+    column(json, "until_ns", lane.until_ns);
+    column(json, "states", lane.states);
+    if (report.requests) column(json, "requests", lane.requests);
+    json.end_object();
+  }
+  json.end_array();
+  if (report.requests) {
+    json.key("requests");
+    json.begin_object();
+    column(json, "sectors", report.requests->sectors);
+    column(json, "sector_counts", report.requests->sector_counts);
+    column(json, "lengths_ns", report.requests->lengths_ns);
+    json.end_object();
+  }
+  json.end_object();
+}
+
 void write_timeline(JsonWriter& json, const HtmlReport& report) {
   json.key("state_names");
   json.begin_array();
@@ -175,6 +202,7 @@ void write_timeline(JsonWriter& json, const HtmlReport& report) {
     json.end_object();
   }
   json.end_array();
+  if (!report.device_lanes.empty()) write_devices(json, report);
   json.key("phases");
   json.begin_array();
   for (const HtmlPhase& phase : report.phases) {

@@ -53,7 +53,7 @@ struct HtmlOffCpu {
 /// What a stretch of a lane shows.
 struct HtmlState {
   std::string name;  // "blocked: mutex"
-  std::string kind;  // running, blocked, runnable, idle or unknown: its colour
+  std::string kind;  // running, blocked, runnable, idle or unknown; queued, qemu or host: its colour
 };
 
 /// A line of the timeline. Without states it shows the samples' weights instead.
@@ -66,6 +66,14 @@ struct HtmlLane {
   Column from_ns;
   Column until_ns;
   Column states;  // index into HtmlReport::states
+  Column requests;  // of a device lane, unless stretches were joined: index into HtmlRequests
+};
+
+/// Requests to devices, as columns by request.
+struct HtmlRequests {
+  Column sectors;        // the first
+  Column sector_counts;  // 0: no transfer
+  Column lengths_ns;
 };
 
 struct HtmlPhase {
@@ -107,6 +115,8 @@ struct HtmlReport {
   std::optional<HtmlOffCpu> off_cpu;
   std::vector<HtmlState> states;
   std::vector<HtmlLane> lanes;
+  std::vector<HtmlLane> device_lanes;    // drawn under the vCPUs' lanes; neither kind nor id count
+  std::optional<HtmlRequests> requests;  // of the device lanes
   std::vector<HtmlPhase> phases;
 };
 

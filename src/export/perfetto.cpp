@@ -56,6 +56,7 @@ constexpr uint64_t uuid_of(LaneId lane) noexcept { return 100 + uint64_t{lane.ra
 std::string_view process_name(LaneGroup group) noexcept {
   switch (group) {
     case LaneGroup::kVcpu: return "vCPUs";
+    case LaneGroup::kDevice: return "devices";
     case LaneGroup::kTask: return "tasks";
     case LaneGroup::kPhase: return "phases";
     case LaneGroup::kLoss: return "losses";
@@ -185,18 +186,32 @@ void PerfettoWriter::details(std::span<const TimelineDetail> details, ProtoWrite
   }
 }
 
-void PerfettoWriter::slice(const TimelineSlice& slice) {
+void PerfettoWriter::start_slice(LaneId lane, std::string_view name) {
   event_.clear();
   event_.number(event_field::kType, kSliceBegin);
-  event_.number(event_field::kTrack, uuid_of(slice.lane));
-  event_.number(event_field::kNameIid, intern(event_names_, interned_field::kEventNames, slice.name));
-  details(slice.details, event_);
-  if (slice.flow.raw != 0) event_.fixed64(event_field::kTerminatingFlow, slice.flow.raw);
-  packet(slice.from_ns, packet_field::kTrackEvent, event_);
+  event_.number(event_field::kTrack, uuid_of(lane));
+  event_.number(event_field::kNameIid, intern(event_names_, interned_field::kEventNames, name));
+}
+
+void PerfettoWriter::end_slice(LaneId lane, WallNs at_ns) {
   event_.clear();
   event_.number(event_field::kType, kSliceEnd);
-  event_.number(event_field::kTrack, uuid_of(slice.lane));
-  packet(slice.to_ns, packet_field::kTrackEvent, event_);
+  event_.number(event_field::kTrack, uuid_of(lane));
+  packet(at_ns, packet_field::kTrackEvent, event_);
+}
+
+void PerfettoWriter::slice(const TimelineSlice& slice) {
+  start_slice(slice.lane, slice.name);
+  details(slice.details, event_);
+  for (const FlowId flow : {slice.flow, slice.second_flow})
+    if (flow.raw != 0) event_.fixed64(event_field::kTerminatingFlow, flow.raw);
+  packet(slice.from_ns, packet_field::kTrackEvent, event_);
+  for (const TimelinePart& part : slice.parts) {
+    start_slice(slice.lane, part.name);
+    packet(part.from_ns, packet_field::kTrackEvent, event_);
+    end_slice(slice.lane, part.to_ns);
+  }
+  end_slice(slice.lane, slice.to_ns);
 }
 
 void PerfettoWriter::instant(const TimelineInstant& instant) {

@@ -13,12 +13,13 @@ namespace qperf::exporter {
 
 /// What a lane is about; viewers show the lanes of a group together, in this order.
 enum class LaneGroup : uint8_t {
-  kVcpu,   // which task ran on a vCPU, and wake-ups it gave
-  kTask,   // what a task did: ran, waited, and for what
-  kPhase,  // the guest's phases
-  kLoss,   // where data is missing, by vCPU
+  kVcpu,    // which task ran on a vCPU, and wake-ups it gave
+  kDevice,  // requests to QEMU's devices
+  kTask,    // what a task did: ran, waited, and for what
+  kPhase,   // the guest's phases
+  kLoss,    // where data is missing, by vCPU
 };
-inline constexpr size_t kLaneGroupCount = 4;
+inline constexpr size_t kLaneGroupCount = 5;
 
 /// A lane; the caller numbers them densely from 0.
 struct LaneId {
@@ -38,6 +39,13 @@ struct FlowId {
   uint64_t raw = 0;
 };
 
+/// What a slice consists of; from_ns < to_ns.
+struct TimelinePart {
+  WallNs from_ns = 0;
+  WallNs to_ns = 0;
+  std::string_view name;
+};
+
 /// A span of time in one lane, from_ns <= to_ns.
 struct TimelineSlice {
   LaneId lane;
@@ -45,7 +53,9 @@ struct TimelineSlice {
   WallNs to_ns = 0;
   std::string_view name;
   std::span<const TimelineDetail> details;
-  FlowId flow;  // ends here
+  FlowId flow;              // ends here
+  FlowId second_flow = {};  // so does this
+  std::span<const TimelinePart> parts = {};  // inside the slice, in order of time, not overlapping
 };
 
 struct TimelineInstant {

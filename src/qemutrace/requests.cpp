@@ -15,6 +15,12 @@ constexpr uint64_t kSameTurnNs = 1'000'000;
 
 }  // namespace
 
+std::string_view stage_span_name(Stage stage) noexcept {
+  constexpr std::array<std::string_view, kStages> kNames = {"queue",     "pop",      "handle", "block layer", "host",
+                                                            "host done", "complete", "filled", ""};
+  return kNames[static_cast<size_t>(stage)];
+}
+
 RequestTracker::RequestTracker(Sink sink) : sink_(std::move(sink)) {
   on<uint64_t, int64_t, uint64_t>("virtio_queue_notify", {"vdev", "n", "vq"},
                                   [this](const Event& event, uint64_t device, int64_t number, uint64_t queue) {

@@ -29,6 +29,8 @@ enum class Stage : uint8_t {
 inline constexpr size_t kStages = 9;
 /// One letter each, as in "P2F".
 inline constexpr std::string_view kStageLetters = "NPHBSXRFI";
+/// What happens from this stage on until the next: "queue", "block layer", "host".
+[[nodiscard]] std::string_view stage_span_name(Stage stage) noexcept;
 
 struct Request {
   uint64_t device = 0;        // vdev

@@ -4,21 +4,22 @@ Each judge is called as: judge_FORMAT.py BIN INPUTS WORK, and exits 0 (all agree
 """
 import collections
 import os
-import re
 import shutil
 import subprocess
 import sys
 
+from proto_text import decode, one  # noqa: F401: for the judges
+
 BIN, INPUTS, WORK = (os.path.abspath(path) for path in sys.argv[1:4])
-HERE = os.path.dirname(os.path.abspath(__file__))
 os.makedirs(WORK, exist_ok=True)
 
-# Capture, whether its samples have a clock, whether it has scheduler events, exit code of reading it.
-Case = collections.namedtuple("Case", "capture clock events code", defaults=(True, False, 0))
+# Capture, whether its samples have a clock, whether it has scheduler events, exit code of reading it, QEMU's trace of the run.
+Case = collections.namedtuple("Case", "capture clock events code trace", defaults=(True, False, 0, ()))
+DISK_TRACE = ("--with-trace", "disk.trace.log", "--events", "disk.trace-events")
 CASES = [
     Case("wall.bin"), Case("icount.bin"), Case("exact.bin", clock=False), Case("legacy.bin", clock=False), Case("slid.bin"),
     Case("reboot.bin"), Case("no-samples.bin"), Case("cut.bin", code=3), Case("damaged.bin", code=3), Case("sched.bin", events=True),
-    Case("sched-lossy.bin", events=True),
+    Case("sched-lossy.bin", events=True), Case("disk.bin", events=True, trace=DISK_TRACE),
 ]
 failures = 0
 
@@ -48,8 +49,8 @@ def need(tool, package):
 def export(case, form, *options):
     """The path of the file; its exit code must be the case's."""
     path = os.path.join(WORK, f"{case.capture}.{form}{''.join(options)}".replace("/", "_"))
-    seen = subprocess.run([os.path.join(BIN, "qperf"), "export", os.path.join(INPUTS, case.capture), "-e", os.path.join(INPUTS, "kernel.elf"),
-                           "--format", form, "-o", path, *options], capture_output=True, text=True)
+    seen = subprocess.run([os.path.join(BIN, "qperf"), "export", case.capture, "-e", "kernel.elf", "--format", form, "-o", path, *options],
+                          capture_output=True, text=True, cwd=INPUTS)
     check(seen.returncode == case.code, f"{case.capture} {form}: exit code {seen.returncode}: {seen.stderr}")
     if case.code == 3:
         check("warning:" in seen.stderr, f"{case.capture} {form}: damage is not said")
@@ -71,46 +72,3 @@ def by_leaf(stacks):
     for stack, count in stacks.items():
         leaves[stack[-1]] += count
     return +leaves
-
-
-Message = collections.defaultdict
-
-
-def decode(schema, message, data):
-    """A message as protoc reads it: a dict from field name to the list of its values."""
-    text = subprocess.run(["protoc", f"--proto_path={HERE}", f"--decode={message}", os.path.join(HERE, schema)], input=data,
-                          capture_output=True, check=True).stdout.decode()
-    stack = [Message(list)]
-    for line in text.splitlines():
-        line = line.strip()
-        if line.endswith("{"):
-            inner = Message(list)
-            stack[-1][line[:-1].strip()].append(inner)
-            stack.append(inner)
-        elif line == "}":
-            stack.pop()
-        else:
-            name, value = line.split(": ", 1)
-            check(not name.isdigit(), f"{schema} does not know field {line} of its message")
-            stack[-1][name].append(value_of(value))
-    return stack[0]
-
-
-def value_of(text):
-    if text.startswith('"'):
-        raw = re.sub(rb"\\([0-7]{3}|.)", unescape, text[1:-1].encode())
-        return raw.decode("utf-8")
-    return {"true": True, "false": False}.get(text) if text in ("true", "false") else int(text)
-
-
-def unescape(match):
-    what = match.group(1)
-    if len(what) == 3:
-        return bytes([int(what, 8)])
-    return {b"n": b"\n", b"r": b"\r", b"t": b"\t"}.get(what, what)
-
-
-def one(message, field, default=0):
-    values = message[field]
-    check(len(values) <= 1, f"{field} stands {len(values)} times")
-    return values[-1] if values else default

@@ -4,12 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "capture/header_keys.h"
 #include "capture/writer.h"
 #include "sched/test_support.h"
 #include "symbols/image.h"
 
-/// Writes the captures with trace events into the folder that holds the golden kernel's ELF: sched.bin, and sched-lossy.bin,
-/// whose recorder dropped events. Everything in them is fixed.
+/// Writes the captures with trace events into the folder that holds the golden kernel's ELF: sched.bin, sched-lossy.bin, whose recorder
+/// dropped events, and disk.bin, of whose run QEMU's trace is inputs/disk.trace.log. Everything in them is fixed.
 namespace qperf {
 namespace {
 
@@ -50,6 +51,7 @@ struct Places {
 
 enum class Losses { kNone, kSome };
 enum class Threads : uint8_t { kOnePerVcpu, kOne };
+enum class Clocks : uint8_t { kZero, kRead };
 /// Names that a page must show and never take for markup, a task's being 16 bytes long at most.
 enum class Names { kPlain, kHostile };
 
@@ -108,6 +110,42 @@ sched::StreamBuilder events(const Places& places, Losses losses, Names names) {
   return stream;
 }
 
+/// Two tasks that wait for a disk, as inputs/disk.trace.log has it: a read, a write with a read beside it, a read whose host events the
+/// trace lacks, and a read of which it knows nothing.
+sched::StreamBuilder disk_events(const Places& places) {
+  constexpr uint64_t kDiskRead = 10;
+  constexpr uint64_t kDiskWrite = 11;
+  constexpr uint64_t kUs = 1000;
+  sched::StreamBuilder stream;
+  const std::vector<uint64_t> site{places.in_leaf_call, places.in_middle_call};
+  stream.metadata({0, 1 * kMs}, 1, 0, 0, "idle");
+  stream.metadata({0, 2 * kMs}, 3, 3, 3, "reader");
+  stream.metadata({0, 2 * kMs + 1}, 4, 4, 4, "<b>writer");
+  uint64_t sequence = 0;
+  const auto wait = [&](uint64_t task, uint64_t reason, uint64_t sector, WallNs from_ns, WallNs to_ns, WallNs run_ns) {
+    ++sequence;
+    stream.marker({0, from_ns}, guest::trace_kind::kBlock, {task, sequence, reason, kLock, sector}, site);
+    stream.switch_to({0, from_ns + 100 * kUs}, task, 1, kBlocked);
+    stream.wake({0, to_ns}, task, sequence, 0, 1);
+    stream.enqueue({0, to_ns + 1}, task, 0, 0, 1, guest::enqueue_reason::kWake);
+    stream.switch_to({0, run_ns}, 1, task, kReady);
+  };
+  stream.switch_to({0, 5 * kMs}, 1, 3, kReady);
+  wait(3, kDiskRead, 2048, 10 * kMs, 14'300 * kUs, 15 * kMs);
+  stream.switch_to({0, 16 * kMs}, 3, 4, kReady);
+  stream.marker({0, 20 * kMs}, guest::trace_kind::kBlock, {4, ++sequence, kDiskWrite, kLock, 4096}, site);
+  stream.switch_to({0, 20'100 * kUs}, 4, 3, kBlocked);
+  stream.marker({0, 22 * kMs}, guest::trace_kind::kBlock, {3, ++sequence, kDiskRead, kLock, 2056}, site);
+  stream.switch_to({0, 22'150 * kUs}, 3, 1, kBlocked);
+  stream.wake({0, 24'200 * kUs}, 3, sequence, 0, 1);
+  stream.switch_to({0, 24'500 * kUs}, 1, 3, kReady);
+  stream.wake({0, 30 * kMs}, 4, sequence - 1, 0, 1);
+  wait(3, kDiskRead, 2064, 50 * kMs, 58'100 * kUs, 58'200 * kUs);
+  wait(3, kDiskRead, 7777, 70 * kMs, 75 * kMs, 76 * kMs);
+  stream.idle({0, 100 * kMs});
+  return stream;
+}
+
 class FileSink final : public capture::ByteSink {
  public:
   explicit FileSink(const std::string& path) : file_(path, std::ios::binary) {}
@@ -159,8 +197,8 @@ void count_events(const std::vector<capture::EventChunk>& chunks, capture::VcpuL
   }
 }
 
-void write(const std::string& path, const Places& places, Losses losses, Threads threads = Threads::kOnePerVcpu,
-           Names names = Names::kPlain) {
+void write(const std::string& path, const Places& places, const sched::StreamBuilder& stream, Threads threads = Threads::kOnePerVcpu,
+           Names names = Names::kPlain, Clocks clocks = Clocks::kZero) {
   FileSink sink(path);
   capture::Writer writer(sink);
   capture::Header header;
@@ -169,14 +207,20 @@ void write(const std::string& path, const Places& places, Losses losses, Threads
   header.qperf_version = "0.1.0";
   header.idle_known = threads == Threads::kOnePerVcpu;
   header.trace_address = GuestVa{places.in_leaf_call};
+  if (clocks == Clocks::kRead) {
+    header.start_monotonic_ns = 5'000'000'000;
+    header.start_realtime_ns = 1'700'000'000'000'000'000;
+  }
   if (names == Names::kHostile) {
     header.qemu_version = "</script><script>document.title='taken'</script>";
     header.qemu_command_line = "qemu <img src=x onerror=\"document.title='taken'\"> &lt;i&gt;";
     header.plugin_arguments = "]]>--><svg onload=\"document.title='taken'\">";
   }
-  const auto chunks = events(places, losses, names).chunks(20);
+  const auto chunks = stream.chunks(20);
   capture::Trailer trailer;
   trailer.end_wall_ns = 100 * kMs;
+  if (clocks == Clocks::kRead)
+    trailer.end_realtime_ns = header.start_realtime_ns + trailer.end_wall_ns + 250;  // the clocks went that far apart
   for (uint32_t i = 0; i < 2; ++i) {
     capture::VcpuLedger ledger{.vcpu = VcpuIndex{i}, .ticks = {}};
     const uint64_t stored = i == 0 ? samples(places).samples.size() : 0;
@@ -201,9 +245,16 @@ int main(int argc, char** argv) {
   if (argc != 2) return 2;
   const std::string folder = argv[1];
   const qperf::Places places(folder + "/kernel.elf");
-  qperf::write(folder + "/sched.bin", places, qperf::Losses::kNone);
-  qperf::write(folder + "/sched-lossy.bin", places, qperf::Losses::kSome);
-  qperf::write(folder + "/sched-one-thread.bin", places, qperf::Losses::kNone, qperf::Threads::kOne);
-  qperf::write(folder + "/hostile.bin", places, qperf::Losses::kNone, qperf::Threads::kOnePerVcpu, qperf::Names::kHostile);
+  const auto lossless = qperf::events(places, qperf::Losses::kNone, qperf::Names::kPlain);
+  qperf::write(folder + "/sched.bin", places, lossless);
+  qperf::write(folder + "/sched-lossy.bin", places, qperf::events(places, qperf::Losses::kSome, qperf::Names::kPlain));
+  qperf::write(folder + "/sched-one-thread.bin", places, lossless, qperf::Threads::kOne);
+  qperf::write(folder + "/hostile.bin", places, qperf::events(places, qperf::Losses::kNone, qperf::Names::kHostile),
+               qperf::Threads::kOnePerVcpu, qperf::Names::kHostile);
+  const std::string disk = folder + "/disk.bin";
+  qperf::write(disk, places, qperf::disk_events(places), qperf::Threads::kOnePerVcpu, qperf::Names::kPlain, qperf::Clocks::kRead);
+  const auto named = qperf::capture::append_metadata(
+      disk.c_str(), {{std::string(qperf::capture::kTraceFileKey), "disk.trace.log"}, {std::string(qperf::capture::kTraceEventsKey), "virtio_*"}});
+  if (!named) qperf::die(named.error().message);
   return 0;
 }

@@ -120,6 +120,29 @@ await page.mouse.click(timeline.x + 20, timeline.y + 18 + (has_phases ? 16 : 0) 
 check('a lane\'s name selects it', (await text('#selected')).includes(lanes[0]), await text('#selected'));
 await page.mouse.click(timeline.x + 20, timeline.y + 18 + (has_phases ? 16 : 0) + 9);
 
+// The devices' lanes, under the vCPUs': what a request was doing, which it was; a click on the name selects nothing.
+const devices = await page.evaluate(() => (JSON.parse(document.getElementById('data').textContent).devices || {lanes: []}).lanes.map((lane) => lane.name));
+if (devices.length) {
+  const vcpus = lanes.filter((lane) => lane.startsWith('vCPU')).length;
+  const y = timeline.y + 18 + (has_phases ? 16 : 0) + vcpus * 18 + 9;
+  const told = new Set();
+  for (let part = 0; part < 1; part += 0.002) {
+    await page.mouse.move(timeline.x + 150 + part * (timeline.width - 150), y);
+    told.add((await text('#tip')).replace(/ at [\d.]+ (ns|µs|ms|s)\n/, '\n').replace(/[\d.]+ (ns|µs|ms|s)\b/g, 'T'));
+  }
+  const all = [...told].join('\n');
+  check('a lane is its queue\'s', all.includes(`${devices[0]}\n`), all);
+  for (const what of ['read: at the host for T\n8 sectors from 2048, T in all', 'write: at the host for T\n16 sectors from 4096', 'other: in QEMU for T\nT in all'])
+    check(`the tip tells of "${what.split('\n')[0]}"`, all.includes(what), all);
+  await page.mouse.click(timeline.x + 20, y);
+  check('a device is nothing to select', !(await text('#selected')).includes(devices[0]) && await shown() === Number(total), await text('#selected'));
+  check('the legend tells the colours', (await page.locator('#device-legend').isVisible()));
+  await page.mouse.move(timeline.x + 10, timeline.y + 5);
+  await shot('devices');
+} else {
+  check('no device, no legend of devices', !(await page.locator('#device-legend').isVisible()));
+}
+
 // Waits off the CPU, where there are events.
 const tabs = await page.$$eval('#tabs button', (all) => all.map((button) => button.textContent));
 if (tabs.includes('Off-CPU')) {

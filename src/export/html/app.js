@@ -320,5 +320,6 @@
   about();
   buckets();
   by('legend').hidden = !model.lanes.some((lane) => lane.from);
+  by('device-legend').hidden = !model.lanes.some((lane) => lane.kind === 'device');
   refresh();
 })();

@@ -204,9 +204,23 @@ class Model {
       const off = data.off.samples;
       this.offSamples = {from: decodeColumn(off.from_ns), until: decodeColumn(off.until_ns), node: decodeColumn(off.nodes), task: decodeColumn(off.tasks)};
     }
-    this.lanes = (data.lanes || []).map((lane) => ({...lane, from: lane.from_ns ? decodeColumn(lane.from_ns) : null,
-      until: lane.until_ns ? decodeColumn(lane.until_ns) : null, state: lane.states ? decodeColumn(lane.states) : null}));
+    this.lanes = this.allLanes().map((lane) => ({...lane, from: lane.from_ns ? decodeColumn(lane.from_ns) : null,
+      until: lane.until_ns ? decodeColumn(lane.until_ns) : null, state: lane.states ? decodeColumn(lane.states) : null,
+      request: lane.requests ? decodeColumn(lane.requests) : null}));
+    if (data.devices && data.devices.requests) {
+      const r = data.devices.requests;
+      this.requests = {sector: decodeColumn(r.sectors), count: decodeColumn(r.sector_counts), length: decodeColumn(r.lengths_ns)};
+    }
     this.select(null, null);
+  }
+
+  // In drawing order: vCPUs, below them the devices, then tasks.
+  allLanes() {
+    const {lanes = [], devices} = this.data;
+    const tasks = lanes.findIndex((lane) => lane.kind === 'task');
+    const below = tasks < 0 ? lanes.length : tasks;
+    const ofDevices = devices ? devices.lanes.map((lane) => ({...lane, kind: 'device'})) : [];
+    return [...lanes.slice(0, below), ...ofDevices, ...lanes.slice(below)];
   }
 
   // Narrows every tree to a span of time and a lane.

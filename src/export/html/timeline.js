@@ -6,7 +6,7 @@ const kGutter = 150;
 const kAxisHeight = 18;
 const kPhaseHeight = 16;  // a row of names under the axis, where there are phases
 
-const kStateColours = {running: '#4f9d5d', blocked: '#c2594b', runnable: '#d8a33a', unknown: '#9a9aa2', idle: '#8f929c48', device: '#5b7fbd'};
+const kStateColours = {running: '#4f9d5d', blocked: '#c2594b', runnable: '#d8a33a', unknown: '#9a9aa2', idle: '#8f929c48', queued: '#b9a3d6', qemu: '#7a58b8', host: '#3f7fb5'};
 
 function niceStep(span, wanted) {
   const rough = span / wanted;
@@ -37,7 +37,10 @@ class Timeline {
     const rows = model.lanes.map(() => new Float64Array(bins));
     const byCpu = new Map();
     const byTask = new Map();
-    model.lanes.forEach((lane, i) => (lane.kind === 'cpu' ? byCpu : byTask).set(lane.id, i));
+    model.lanes.forEach((lane, i) => {
+      if (lane.kind === 'cpu') byCpu.set(lane.id, i);
+      else if (lane.kind === 'task') byTask.set(lane.id, i);
+    });
     const {bin, cpu, task, weight} = model.samples;
     for (let i = 0; i < bin.length; i++) {
       const c = byCpu.get(cpu[i]);
@@ -143,7 +146,15 @@ class Timeline {
     for (let k = 0; k < lane.from.length && lane.from[k] <= time + near; k++)
       if (lane.until[k] >= time - near) found = k;  // drawn last, seen first
     if (found >= 0) text += `\n${model.data.state_names[lane.state[found]].name} for ${this.format(lane.until[found] - lane.from[found])}`;
-    return text + phases;
+    return text + this.describeRequest(lane, found) + phases;
+  }
+
+  describeRequest(lane, found) {
+    if (found < 0 || !lane.request) return '';
+    const {sector, count, length} = this.model.requests;
+    const request = lane.request[found];
+    const which = count[request] > 0 ? `${count[request]} sectors from ${sector[request]}, ` : '';
+    return `\n${which}${this.format(length[request])} in all`;
   }
 
   drawLane(context, lane, i, ink, line) {
@@ -201,7 +212,8 @@ class Timeline {
     const x = event.clientX - box.left;
     const lane = Math.floor((event.clientY - box.top - this.top) / kLaneHeight);
     if (x < kGutter) {
-      if (lane >= 0 && lane < this.model.lanes.length) this.onSelect(this.model.span, this.model.lane === lane ? null : lane);
+      // A device has no samples to be selected.
+      if (lane >= 0 && lane < this.model.lanes.length && this.model.lanes[lane].kind !== 'device') this.onSelect(this.model.span, this.model.lane === lane ? null : lane);
       return;
     }
     this.canvas.setPointerCapture(event.pointerId);

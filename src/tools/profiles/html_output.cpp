@@ -9,6 +9,7 @@
 #include "analysis/report.h"
 #include "profile/binned_weights.h"
 #include "profile/call_tree.h"
+#include "tools/profiles/html_devices.h"
 #include "tools/profiles/html_frames.h"
 #include "tools/profiles/html_tasks.h"
 #include "tools/profiles/html_timeline.h"
@@ -168,15 +169,19 @@ class ReportBuilder {
   }
 
   void add_lanes() {
-    if (report_.time.unit == HtmlTime::Unit::kNone) return;
+    if (report_.time.unit == HtmlTime::Unit::kNone) {
+      if (input_.devices != nullptr) note("device requests: the capture gives the page no axis of time");
+      return;
+    }
     const auto vcpus = input_.profiles.vcpus();
     if (input_.sched == nullptr) {
       add_sample_lanes(vcpus, report_);
-      return;
+    } else {
+      const uint32_t last = vcpus.empty() ? 0 : vcpus.back().raw + 1;
+      add_sched_lanes(*input_.sched, tasks_, std::max(last, input_.sched->survey().vcpus()), limits_, report_);
+      add_off_cpu(*input_.sched, tasks_, limits_, frames_, report_);
     }
-    const uint32_t last = vcpus.empty() ? 0 : vcpus.back().raw + 1;
-    add_sched_lanes(*input_.sched, tasks_, std::max(last, input_.sched->survey().vcpus()), limits_, report_);
-    add_off_cpu(*input_.sched, tasks_, limits_, frames_, report_);
+    if (input_.devices != nullptr) add_device_lanes(*input_.devices, limits_, report_);
   }
 
   void add_words() {
@@ -209,6 +214,7 @@ class ReportBuilder {
     }
     add("written by", report_.generator);
     for (const auto& message : input_.warnings) report_.warnings.push_back(message.text);
+    if (input_.devices != nullptr) add_device_words(*input_.devices, report_);
     add_buckets();
   }
 
@@ -251,6 +257,7 @@ HtmlLimits HtmlLimits::divided_by(size_t divisor) const noexcept {
   part.wait_rows /= divisor;
   part.lane_rows /= divisor;
   part.task_lanes /= divisor;
+  part.device_lanes = std::max<size_t>(part.device_lanes / divisor, 1);
   part.phases /= divisor;
   return part;
 }

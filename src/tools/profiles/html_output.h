@@ -5,6 +5,7 @@
 
 #include "analysis/sched_view.h"
 #include "export/html_report.h"
+#include "tools/profiles/device_lanes.h"
 #include "tools/profiles/profiles.h"
 
 namespace qperf::tools {
@@ -16,6 +17,7 @@ struct HtmlInput {
   const Profiles& profiles;
   const analysis::SchedView* sched = nullptr;  // with SchedRequest::intervals; nullptr: the capture has no events
   const analysis::Messages& warnings;
+  const DeviceView* devices = nullptr;  // nullptr: without QEMU's trace
 };
 
 /// How much of it the page may hold.
@@ -25,6 +27,7 @@ struct HtmlLimits {
   size_t wait_rows = size_t{1} << 18;
   size_t lane_rows = size_t{1} << 18;
   size_t task_lanes = 200;
+  size_t device_lanes = 64;
   size_t phases = 1000;
   size_t name_bytes = 1000;  // of one name
 

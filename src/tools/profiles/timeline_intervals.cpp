@@ -72,6 +72,10 @@ const std::string& TimelineIntervals::place_of(sched::StackId stack) {
   return position->second;
 }
 
+const timeline::SplitWait* TimelineIntervals::device_wait(const sched::Interval& interval, WallNs woken_ns) const {
+  return devices_ == nullptr ? nullptr : devices_->wait(sched_.replayed().tasks()[interval.task].id, woken_ns);
+}
+
 void TimelineIntervals::describe(const sched::Interval& interval) {
   details_.clear();
   texts_.clear();
@@ -85,6 +89,10 @@ void TimelineIntervals::describe(const sched::Interval& interval) {
       if (interval.has_waker) {
         add_text("woken by", interval.waker.has_task ? label(interval.waker.label) : "[no task]");
         add_text("wake source", guest::wake_source_name(interval.waker.source));
+      }
+      if (const auto* wait = device_wait(interval, interval.to_ns)) {
+        constexpr std::string_view kKeys[] = {"queueing ns", "QEMU ns", "host ns", "interrupt ns"};
+        for (size_t i = 0; i < std::size(kKeys); ++i) add_number(kKeys[i], wait->parts_ns[i]);
       }
       break;
     case sched::TaskState::kRunnable:
@@ -130,11 +138,17 @@ void TimelineIntervals::interval(const sched::Interval& interval) {
   for_each_part(interval.vcpu, interval.from_ns, interval.to_ns, [&](WallNs from_ns, WallNs to_ns) {
     exporter::TimelineSlice slice{.lane = {}, .from_ns = from_ns, .to_ns = to_ns, .name = name, .details = details_, .flow = {}};
     if (begun_by_wake && from_ns == interval.from_ns && vcpus_.contains(interval.vcpu)) slice.flow.raw = flows_ + 1;
-    if (draw_task(interval, slice) && slice.flow.raw != 0) {
-      ++flows_;
-      draw_wake(interval, slice.flow);
+    const auto* ended = begun_by_wake && from_ns == interval.from_ns ? device_wait(interval, interval.from_ns) : nullptr;
+    if (ended != nullptr) slice.second_flow = devices_->arrow_to(*ended);
+    if (draw_task(interval, slice)) {
+      if (slice.second_flow.raw != 0) devices_->arrow_drawn(*ended);
+      if (slice.flow.raw != 0) {
+        ++flows_;
+        draw_wake(interval, slice.flow);
+      }
     }
     slice.flow = {};
+    slice.second_flow = {};
     if (interval.state != sched::TaskState::kRunning || !vcpus_.contains(interval.vcpu)) return;
     slice.lane = vcpu_lane(interval.vcpu);
     slice.name = label(interval.label);

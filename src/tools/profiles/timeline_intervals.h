@@ -9,6 +9,7 @@
 #include "analysis/sched_view.h"
 #include "profile/filter.h"
 #include "sched/interval.h"
+#include "tools/profiles/device_timeline.h"
 #include "tools/profiles/timeline_lanes.h"
 
 namespace qperf::tools {
@@ -17,9 +18,9 @@ namespace qperf::tools {
 /// for a CPU that they began.
 class TimelineIntervals final : public sched::IntervalSink {
  public:
-  /// `sched` has been replayed; all outlive this.
-  TimelineIntervals(const analysis::SchedView& sched, const profile::VcpuSet& vcpus, TimelineLanes& lanes)
-      : sched_(sched), vcpus_(vcpus), lanes_(lanes) {}
+  /// `sched` has been replayed; `devices` is nullptr without QEMU's trace; all outlive this.
+  TimelineIntervals(const analysis::SchedView& sched, const profile::VcpuSet& vcpus, TimelineLanes& lanes, DeviceTimeline* devices)
+      : sched_(sched), vcpus_(vcpus), lanes_(lanes), devices_(devices) {}
 
   exporter::LaneId vcpu_lane(VcpuIndex vcpu);
   exporter::LaneId task_lane(sched::TaskIndex task);
@@ -36,6 +37,7 @@ class TimelineIntervals final : public sched::IntervalSink {
   bool draw_task(const sched::Interval& interval, exporter::TimelineSlice slice);
   void draw_wake(const sched::Interval& interval, exporter::FlowId flow);
   const std::string& place_of(sched::StackId stack);
+  [[nodiscard]] const timeline::SplitWait* device_wait(const sched::Interval& interval, WallNs woken_ns) const;
   void describe(const sched::Interval& interval);
   void add_text(std::string_view key, std::string text);
   void add_number(std::string_view key, uint64_t number);
@@ -44,6 +46,7 @@ class TimelineIntervals final : public sched::IntervalSink {
   const analysis::SchedView& sched_;
   const profile::VcpuSet& vcpus_;
   TimelineLanes& lanes_;
+  DeviceTimeline* devices_;
   uint64_t flows_ = 0;
   std::vector<WallNs> woken_at_;     // by task: where its last block ended by a wake; UINT64_MAX: its last interval was another
   std::vector<signed char> wanted_;  // by label: -1 not yet asked, 0, 1

@@ -17,6 +17,7 @@ exporter::LaneGroup TimelineLanes::group_of(Kind kind) noexcept {
   switch (kind) {
     case Kind::kVcpu:
     case Kind::kHalts: return exporter::LaneGroup::kVcpu;
+    case Kind::kDevice: return exporter::LaneGroup::kDevice;
     case Kind::kTask: return exporter::LaneGroup::kTask;
     case Kind::kPhase: return exporter::LaneGroup::kPhase;
     case Kind::kLostEvents:

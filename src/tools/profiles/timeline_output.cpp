@@ -8,6 +8,7 @@
 
 #include "capture/reader.h"
 #include "sched/replay.h"
+#include "tools/profiles/free_lanes.h"
 #include "tools/profiles/timeline_intervals.h"
 #include "tools/profiles/timeline_lanes.h"
 
@@ -18,15 +19,10 @@ using Kind = TimelineLanes::Kind;
 
 /// Phases nest and overlap: each goes into the first lane that is free.
 void draw_phases(const sched::Survey& survey, TimelineLanes& lanes) {
-  std::vector<WallNs> busy_until;
+  FreeLanes<WallNs> free;
   for (const sched::Phase& phase : survey.phases().all()) {
     if (phase.span.from_ns >= phase.span.to_ns) continue;
-    const auto free = std::ranges::find_if(busy_until, [&](WallNs end_ns) { return end_ns <= phase.span.from_ns; });
-    const auto number = static_cast<uint32_t>(free - busy_until.begin());
-    if (free == busy_until.end())
-      busy_until.push_back(phase.span.to_ns);
-    else
-      *free = phase.span.to_ns;
+    const uint32_t number = free.take(phase.span.from_ns, phase.span.to_ns);
     const std::vector<exporter::TimelineDetail> details{{.key = "occurrence", .text = {}, .number = phase.occurrence},
                                                         {.key = "complete", .text = {}, .number = phase.complete ? 1U : 0U}};
     lanes.draw(exporter::TimelineSlice{.lane = lanes.lane(Kind::kPhase, number, [&] { return fmt::format("phases {}", number + 1); }),
@@ -83,7 +79,7 @@ Result<void> draw_lost_samples(const std::string& path, const profile::VcpuSet& 
 }  // namespace
 
 Result<void> write_timeline(const analysis::CaptureProfile& capture, const analysis::SchedView* sched, const profile::VcpuSet& vcpus,
-                            exporter::TimelineWriter& writer) {
+                            const DeviceView* devices, exporter::TimelineWriter& writer) {
   if (capture.samples == nullptr)
     return Error{ErrorCode::kUsage,
                  fmt::format("{}: its samples have no clock (mode=exact, or a capture of the older format), so there is no picture "
@@ -91,9 +87,11 @@ Result<void> write_timeline(const analysis::CaptureProfile& capture, const analy
                              capture.input.path)};
   TimelineLanes lanes(writer);
   const sched::Replay* replay = sched != nullptr && sched->has_replay() ? &sched->replayed() : nullptr;
+  std::optional<DeviceTimeline> requests;
+  if (devices != nullptr) requests.emplace(*devices);
   std::optional<TimelineIntervals> intervals;
   if (replay != nullptr) {
-    intervals.emplace(*sched, vcpus, lanes);
+    intervals.emplace(*sched, vcpus, lanes, requests ? &*requests : nullptr);
     draw_phases(sched->survey(), lanes);
     draw_lost_events(sched->survey(), vcpus, lanes);
   }
@@ -106,6 +104,7 @@ Result<void> write_timeline(const analysis::CaptureProfile& capture, const analy
         .lane = lane, .vcpu = sample.vcpu, .at_ns = sample.wall_ns, .weight = sample.weight, .stack = sample.stack});
   }));
   if (intervals) QPERF_RETURN_IF_ERROR(sched->replay_again(*intervals));
+  if (requests) requests->draw(lanes);
   writer.finish();
   return {};
 }

@@ -15,7 +15,7 @@ Result<void> write(const ExportInput& input, exporter::TextSink& sink) {
   if (analysis::weight_unit(capture) == analysis::WeightUnit::kTicks)
     span = {.ns_per_weight = profile::saturating_multiply(2, analysis::weight_as_quantity(capture, 1)), .least_ns = 0};
   exporter::ChromeWriter writer(input.names, span, sink);
-  return write_timeline(input.capture.profile, input.capture.sched.get(), input.capture.vcpus, writer);
+  return write_timeline(input.capture.profile, input.capture.sched.get(), input.capture.vcpus, input.devices, writer);
 }
 
 }  // namespace
@@ -23,6 +23,7 @@ Result<void> write(const ExportInput& input, exporter::TextSink& sink) {
 const ExportFormat kChromeFormat{.name = "chrome",
                                  .summary = "Trace Event JSON for chrome://tracing, Perfetto and speedscope: the same lanes",
                                  .needs = {.access = analysis::SampleAccess::kAgain, .replay_if_events = true},
-                                 .write = write};
+                                 .write = write,
+                                 .draws_devices = true};
 
 }  // namespace qperf::tools

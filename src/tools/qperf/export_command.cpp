@@ -14,6 +14,7 @@
 #include "tools/qperf/command.h"
 #include "tools/qperf/export_format.h"
 #include "tools/qperf/terminal.h"
+#include "tools/qperf/with_trace.h"
 
 namespace qperf::tools {
 namespace {
@@ -25,6 +26,7 @@ struct ExportOptions {
   bool off_cpu = false;
   std::string baseline;
   std::vector<std::string> baseline_elfs;
+  WithTraceText trace;
 };
 
 Result<const ExportFormat*> find_format(std::string_view name) {
@@ -55,7 +57,9 @@ Result<void> check_format_can(const ExportOptions& options, const ExportFormat& 
     return refuse("--baseline", [](const ExportFormat& other) { return other.compares; });
   if (options.baseline.empty() && !options.baseline_elfs.empty())
     return Error{ErrorCode::kUsage, "--baseline-elf: there is no --baseline"};
-  return {};
+  if (options.trace.given() && (!format.draws_devices || options.off_cpu))
+    return refuse("--with-trace", [](const ExportFormat& other) { return other.draws_devices; });
+  return check_with_trace(options.trace);
 }
 
 /// The same part of the older capture.
@@ -91,17 +95,22 @@ Result<int> run(const ExportOptions& options) {
   if (!options.baseline.empty()) {
     QPERF_ASSIGN_OR_RETURN(baseline, load_baseline(options, capture, needs, names));
   }
+  QPERF_ASSIGN_OR_RETURN(const auto trace, load_with_trace(options.trace, capture));
+  if (trace) QPERF_RETURN_IF_ERROR(check_no_input_is_overwritten({trace->path}, {options.output}));
+  const int traced = trace ? trace->conclude() : kDone;
   const auto [name, baseline_name] = short_names(options.capture.path, options.baseline);
   const ExportInput input{.name = name,
                           .names = names,
                           .capture = capture,
                           .baseline = baseline.get(),
                           .baseline_name = baseline_name,
+                          .devices = trace ? &trace->view : nullptr,
                           .by_task = options.capture.selection.group_by_task};
   QPERF_ASSIGN_OR_RETURN(const auto file, exporter::OutputFile::create(options.output));
   QPERF_RETURN_IF_ERROR(options.off_cpu ? format->write_off_cpu(input, *file) : format->write(input, *file));
   QPERF_RETURN_IF_ERROR(file->commit());
-  return baseline && baseline->exit_code() != kDone ? baseline->exit_code() : capture.exit_code();
+  if (baseline && baseline->exit_code() != kDone) return baseline->exit_code();
+  return capture.exit_code() != kDone ? int{capture.exit_code()} : traced;
 }
 
 std::string format_list() {
@@ -126,6 +135,7 @@ void add_export_command(CLI::App& app, Action& action) {
   command->add_option("--baseline-elf", options->baseline_elfs, "its ELF, if not --elf's")
       ->type_name("ELF[@SLIDE]")
       ->allow_extra_args(false);
+  add_with_trace_options(*command, options->trace, "lanes for QEMU's devices too, from its own trace of the run: perfetto, chrome, html");
   command->footer(format_list() +
                   "Examples:\n"
                   "  qperf export qperf.bin --format svg -o kernel.svg\n"
@@ -133,6 +143,7 @@ void add_export_command(CLI::App& app, Action& action) {
                   "  qperf export qperf.bin --format folded | flamegraph.pl > kernel.svg\n"
                   "  qperf export qperf.bin -e vmlinux --format speedscope -o kernel.speedscope.json\n"
                   "  qperf export qperf.bin --format folded --phase boot --cpu 0 -o boot.folded\n"
+                  "  qperf export qperf.bin --format html --with-trace auto -o run.html\n"
                   "  qperf export qperf.bin --format pprof -o kernel.pb.gz && go tool pprof -http : kernel.pb.gz\n"
                   "  qperf export qperf.bin --format folded --off-cpu | flamegraph.pl --countname ns > waits.svg");
   command->callback([&action, options] {

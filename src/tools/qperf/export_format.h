@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "export/text_sink.h"
 #include "profile/frame_table.h"
+#include "tools/profiles/device_lanes.h"
 #include "tools/qperf/capture_options.h"
 
 namespace qperf::tools {
@@ -17,6 +18,7 @@ struct ExportInput {
   const LoadedCapture& capture;
   const LoadedCapture* baseline = nullptr;  // what it is compared with
   std::string_view baseline_name = {};      // as `name`
+  const DeviceView* devices = nullptr;      // what QEMU's devices did meanwhile
   bool by_task = false;  // stacks have their task as root frame
 
   /// What weakens either capture, or comparing them.
@@ -33,6 +35,7 @@ struct ExportFormat {
   /// The same of the time that tasks waited; the events have been replayed. nullptr: the format has no such file.
   Result<void> (*write_off_cpu)(const ExportInput& input, exporter::TextSink& sink) = nullptr;
   bool compares = false;  // write() takes a baseline
+  bool draws_devices = false;  // write() takes QEMU's trace
 };
 
 extern const ExportFormat kFoldedFormat;

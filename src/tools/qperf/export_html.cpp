@@ -14,7 +14,8 @@ Result<void> write(const ExportInput& input, exporter::TextSink& sink) {
                        .baseline_name = input.baseline_name,
                        .profiles = profiles,
                        .sched = sched != nullptr && sched->has_events() ? sched : nullptr,
-                       .warnings = warnings};
+                       .warnings = warnings,
+                       .devices = input.devices};
   exporter::write_html_report(html_report(page), sink);
   return {};
 }
@@ -25,6 +26,7 @@ const ExportFormat kHtmlFormat{.name = "html",
                                .summary = "one page for a browser: flame graph, timeline, off-CPU time, table",
                                .needs = {.order = analysis::Order::kBins, .timeline_if_events = true},
                                .write = write,
-                               .compares = true};
+                               .compares = true,
+                               .draws_devices = true};
 
 }  // namespace qperf::tools

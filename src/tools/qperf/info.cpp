@@ -9,6 +9,7 @@
 #include "base/json_quoted.h"
 #include "profile/ids.h"
 #include "tools/qperf/fact_sheet.h"
+#include "tools/qperf/with_trace.h"
 #include "tools/qperf/table.h"
 
 namespace qperf::tools {
@@ -98,6 +99,7 @@ FactSheet header_facts(const CaptureCensus& census) {
             header.elf_build_id.empty() ? pair("not recorded", "null") : cell_text(hex(header.elf_build_id)));
   sheet.add("trace marker", "trace_address",
             header.trace_address ? cell_hex(header.trace_address->raw) : pair("none", "null"));
+  if (const auto trace = recorded_trace(census.path, census.summary.metadata)) sheet.add("QEMU's trace", "trace_file", cell_text(*trace));
   sheet.add("idle time", "idle_known", pair(header.idle_known ? "known" : "unknown", header.idle_known ? "true" : "false"));
   return sheet;
 }

@@ -87,6 +87,7 @@ Result<ReportInput> load_report(const ReportOptions& options) {
   ReportInput input;
   LoadNeeds needs;
   needs.replay = options.off_cpu;
+  needs.replay_if_events = options.trace.given();
   if (options.by == ReportBy::kLine) needs.detail = analysis::Detail::kLines;
   if (options.by == ReportBy::kPhase) needs.roots = Roots::kPhases;
   if (options.by == ReportBy::kTask && !options.off_cpu) needs.roots = Roots::kTasks;

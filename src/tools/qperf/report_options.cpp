@@ -64,6 +64,9 @@ Result<ReportOptions> check_report(const ReportText& typed) {
     QPERF_ASSIGN_OR_RETURN(options.percent_limit, parse_percent("--percent-limit", typed.percent_limit));
   }
   options.off_cpu = typed.off_cpu;
+  QPERF_RETURN_IF_ERROR(check_with_trace(typed.trace));
+  if (typed.csv && typed.trace.given()) return usage("--csv --with-trace: CSV has one table; --json has both");
+  options.trace = typed.trace;
   const bool place = options.by == ReportBy::kFile || options.by == ReportBy::kLine;
   if (typed.off_cpu && (place || options.by == ReportBy::kCpu || options.by == ReportBy::kPhase))
     return usage(fmt::format("--off-cpu --by {}: waiting is told by function or task", typed.by));

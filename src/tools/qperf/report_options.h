@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "report/selection.h"
 #include "tools/qperf/capture_options.h"
+#include "tools/qperf/with_trace.h"
 
 namespace qperf::tools {
 
@@ -32,6 +33,7 @@ struct ReportText {
   bool off_cpu = false;
   bool csv = false;
   bool json = false;
+  WithTraceText trace;
 };
 
 /// The same, checked.
@@ -45,6 +47,7 @@ struct ReportOptions {
   ReportSort sort = ReportSort::kSelf;
   bool off_cpu = false;
   ReportOutput output = ReportOutput::kText;
+  WithTraceText trace;
 };
 
 /// Every failure is a usage error that names the option.

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "export/proto_writer.h"
+#include "tools/profiles/free_lanes.h"
 
 namespace qperf::tools {
 namespace {
@@ -50,13 +51,6 @@ constexpr uint32_t kUnsigned = 3;
 constexpr uint64_t kSequence = 1;
 constexpr uint64_t kDepthTrack = 2;
 constexpr uint64_t kFirstTrack = 16;
-
-/// What happens from this stage on.
-std::string_view stage_name(Stage stage) {
-  constexpr std::array<std::string_view, qemutrace::kStages> kNames = {"queue",     "pop",        "handle", "block layer",
-                                                                       "host",      "host done", "complete", "filled", ""};
-  return kNames[static_cast<size_t>(stage)];
-}
 
 uint64_t begin_of(const Request& request) {
   for (const auto& at : request.at_ns) {
@@ -138,23 +132,16 @@ class Writer {
   uint64_t next_track_ = kFirstTrack;
 };
 
-/// The lanes of one device: a request takes the first that is free.
+/// The lanes of one device.
 struct Lanes {
   uint64_t parent = 0;
-  struct Lane {
-    uint64_t track = 0;
-    uint64_t busy_until_ns = 0;
-  };
-  std::vector<Lane> lanes;
+  std::vector<uint64_t> tracks;
+  FreeLanes<uint64_t> free;
 
   uint64_t take(Writer& writer, uint64_t begin_ns, uint64_t end_ns) {
-    for (Lane& lane : lanes) {
-      if (lane.busy_until_ns > begin_ns) continue;
-      lane.busy_until_ns = end_ns;
-      return lane.track;
-    }
-    lanes.push_back({writer.track(fmt::format("slot {}", lanes.size()), parent), end_ns});
-    return lanes.back().track;
+    const uint32_t lane = free.take(begin_ns, end_ns);
+    if (lane == tracks.size()) tracks.push_back(writer.track(fmt::format("slot {}", lane), parent));
+    return tracks[lane];
   }
 };
 
@@ -168,7 +155,7 @@ void write_stages(Writer& writer, uint64_t track, const Request& request, uint64
     open.reset();
     if (last_ns >= end_ns) return;
     open = static_cast<Stage>(i);
-    writer.begin(track, last_ns, stage_name(*open), nullptr);
+    writer.begin(track, last_ns, qemutrace::stage_span_name(*open), nullptr);
   }
   if (open) writer.end(track, end_ns);
 }

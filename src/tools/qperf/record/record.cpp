@@ -181,7 +181,7 @@ void print_hints(const RecordOptions& options, const std::optional<TraceRequest>
   fmt::print(stderr, "qperf: next: qperf report --tree {0}; qperf export {0} --format html -o report.html\n", file);
   if (options.trace)
     fmt::print(stderr, "qperf: tasks: qperf stat {0}; qperf report --off-cpu {0}\n", file);
-  if (trace) fmt::print(stderr, "qperf: devices: qperf trace stat {0}; qperf trace io {0}\n", printable(trace->file));
+  if (trace) fmt::print(stderr, "qperf: devices: qperf trace io {0}; qperf report --off-cpu --with-trace auto {1}\n", printable(trace->file), file);
 }
 
 int conclude_recording(const RecordOptions& options, const Preparation& prepared, const RunOutcome& outcome) {
