@@ -29,8 +29,13 @@ measure print "$build/bin/qperf" trace print --events "$events" "$file"
 measure stat "$build/bin/qperf" trace stat --events "$events" "$file"
 measure pretty "$build/bin/qperf" trace print --pretty --events "$events" "$file"
 measure mmio "$build/bin/qperf" trace mmio --events "$events" "$file"
-if [[ -n ${QEMU_TREE:-} ]]; then
+script=${QEMU_TREE:-}/scripts/simpletrace.py
+if [[ -z ${QEMU_TREE:-} ]]; then
+  echo "script   skipped: QEMU_TREE names no source tree of QEMU"
+elif [[ ! -r $script ]]; then
+  echo "script   skipped: no $script"
+else
   TIMEFORMAT='%U %S'
-  seconds=$( (time PYTHONPATH=$QEMU_TREE/scripts python3 "$QEMU_TREE/scripts/simpletrace.py" "$events" "$file" >/dev/null) 2>&1 | awk '{ print $1 + $2 }')
+  seconds=$( (time PYTHONPATH=$QEMU_TREE/scripts python3 "$script" "$events" "$file" >/dev/null) 2>&1 | awk '{ print $1 + $2 }')
   awk -v n="$records" -v s="$seconds" 'BEGIN { printf "%-8s %8.3f s  %6.2f million events/s (QEMU'"'"'s simpletrace.py)\n", "script", s, n / s / 1e6 }'
 fi

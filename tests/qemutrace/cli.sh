@@ -70,6 +70,28 @@ for job in "stat" "hist --field nsectors" "io" "leaks" "overlaps --sector 4096 -
   expect 0 "" "$qperf" trace $job --json "${events[@]}" "$small"
   if command -v node >/dev/null; then node -e 'JSON.parse(require("fs").readFileSync(0))' <"$work/out" || fail "$job: not JSON"; fi
 done
+# print --json: an object a line, with what print shows.
+expect 0 "" "$qperf" trace print --json "${events[@]}" "$small"
+if command -v python3 >/dev/null; then
+  python3 - "$work/out" "${small%.trace}.txt" <<'PY' || fail "print --json differs from print"
+import json, sys
+lines = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
+printed = [line.split() for line in open(sys.argv[2], encoding="utf-8")]
+assert len(lines) == len(printed) > 2000
+for line, words in zip(lines, printed):
+    assert line["event"] == words[0] and line["pid"] == int(words[2].split("=")[1])
+    shown = dict(word.split("=", 1) for word in words[3:] if "=" in word)
+    for name, value in line["fields"].items():
+        if isinstance(value, str) and not value.startswith("0x"):
+            continue
+        number = int(value, 16) if isinstance(value, str) else int(value)
+        assert int(shown[name], 16) == number % 2**64 or int(shown[name], 16) == number % 2**32, (line, words)
+assert [line["ts_ns"] for line in lines] != [] and all(isinstance(line["ts_ns"], int) for line in lines)
+PY
+fi
+expect 2 "give one of them" "$qperf" trace print --json --pretty "${events[@]}" "$small"
+expect 3 "58709 events were lost" "$qperf" trace print --json "${events[@]}" "$data/riscv64-dropped.trace"
+tail -n 1 "$work/out" | grep -q '"lost": 58709' || fail "print --json says of a loss: $(tail -n 1 "$work/out")"
 # blkparse text of a guest that issued what QEMU then saw, but for one write in two halves; the host got two requests as one.
 "$qperf" trace sql "${events[@]}" "$small" 'SELECT sector, nsectors, "R" AS d, ts_ns FROM virtio_blk_handle_read
   UNION ALL SELECT sector, nsectors, "W", ts_ns FROM virtio_blk_handle_write ORDER BY ts_ns' | awk 'NR > 1 { print $1, $2, $3 }' >"$work/requests"

@@ -45,6 +45,7 @@ void add_follow(CLI::App& job, TraceOptions& options) {
 
 void print_options(CLI::App& job, TraceOptions& options) {
   job.add_flag("--pretty", options.pretty, "absolute time and the declared format string instead, with signed numbers");
+  job.add_flag("--json", options.json, "print a JSON object a line instead, with absolute time");
   add_follow(job, options);
 }
 
