@@ -22,6 +22,14 @@ int64_t difference(uint64_t a, uint64_t b) noexcept {
   return a > b ? bounded : -bounded;
 }
 
+/// a + b, which stops at the limits too.
+int64_t sum(int64_t a, int64_t b) noexcept {
+  using Limits = std::numeric_limits<int64_t>;
+  if (b > 0 && a > Limits::max() - b) return Limits::max();
+  if (b < 0 && a < Limits::min() - b) return Limits::min();
+  return a + b;
+}
+
 }  // namespace
 
 Result<ClockMap> ClockMap::make(const capture::Summary& capture, qemutrace::TraceClock clock) {
@@ -53,7 +61,7 @@ int64_t ClockMap::wall_ns(uint64_t stamp_ns) const noexcept {
   const int64_t since_ns = difference(stamp_ns, start_ns_);
   if (own_clock_ || wall_per_stamp_ns_ == 1) return since_ns;
   // The correction alone goes through floating point: whole stamps have more digits than it.
-  return since_ns + clamp_to_int64(static_cast<double>(since_ns) * (wall_per_stamp_ns_ - 1));
+  return sum(since_ns, clamp_to_int64(static_cast<double>(since_ns) * (wall_per_stamp_ns_ - 1)));
 }
 
 std::string ClockMap::description() const {

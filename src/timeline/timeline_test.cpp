@@ -58,6 +58,13 @@ TEST(ClockMap, SurvivesForgedReadings) {
   }
 }
 
+/// A line as steep as forged readings can make it ends at the limits of its numbers.
+TEST(ClockMap, StopsAtTheLimits) {
+  const auto map = *ClockMap::make(summary_with(0, 0, ~uint64_t{0} / 2, 1), TraceClock::kRealtime);
+  EXPECT_EQ(map.wall_ns(~uint64_t{0}), INT64_MAX);
+  EXPECT_GT(map.wall_ns(1), int64_t{1} << 62);
+}
+
 TEST(NearestSample, FindsTheNearerSideWithinTheBound) {
   NearestSample samples;
   samples.add(VcpuIndex{1}, 300, 3);

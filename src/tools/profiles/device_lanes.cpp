@@ -17,7 +17,7 @@ using timeline::PlacedRequest;
 /// Stamps of one microsecond are one point; a request is drawn all the same.
 timeline::RequestSpan visible_span(const PlacedRequest& request) {
   timeline::RequestSpan span = timeline::span_of(request);
-  span.to_ns = std::max(span.to_ns, span.from_ns + 1);
+  if (span.to_ns == span.from_ns && span.to_ns < std::numeric_limits<int64_t>::max()) ++span.to_ns;
   return span;
 }
 

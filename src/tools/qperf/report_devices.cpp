@@ -55,7 +55,9 @@ struct DeviceReport {
       sums.sectors += request.request.is_transfer ? request.request.sectors : 0;
       sums.waited_for += waited_for.contains(&request) ? 1 : 0;
       sums.doubtful += request.request.loss_in_span ? 1 : 0;
-      sums.device_ns.add(static_cast<uint64_t>(std::max<int64_t>(told_ns - request.popped_ns(), 0)));
+      // Modulo 2^64: forged stamps may lie farther apart than a signed number tells.
+      const uint64_t device_ns = static_cast<uint64_t>(told_ns) - static_cast<uint64_t>(request.popped_ns());
+      sums.device_ns.add(told_ns > request.popped_ns() ? device_ns : 0);
       doubtful += request.request.loss_in_span ? 1 : 0;
     }
   }
@@ -93,8 +95,10 @@ std::string loss_line(const WithTrace& trace, const DeviceReport& report) {
 std::string devices_text(const WithTrace& trace, const LoadedCapture& capture) {
   const DeviceReport report(trace, capture);
   std::string out = fmt::format("QEMU's devices, from {} ({})\n", printable(trace.path), trace.description);
-  if (report.requests.empty())
-    out += "no virtio-blk request ended in the window: they need the events virtqueue_pop, virtqueue_fill and virtio_blk_handle_*\n";
+  if (trace.traced.trace.requests.empty())
+    out += "it has no virtio-blk request: they need the events virtqueue_pop, virtqueue_fill and virtio_blk_handle_*\n";
+  else if (report.requests.empty())
+    out += fmt::format("none of its {} virtio-blk requests ended in the window\n", trace.traced.trace.requests.size());
   else
     out += request_table(report).text(stdout_colours());
   if (!report.counts) {
