@@ -92,6 +92,12 @@ fi
 expect 2 "give one of them" "$qperf" trace print --json --pretty "${events[@]}" "$small"
 expect 3 "58709 events were lost" "$qperf" trace print --json "${events[@]}" "$data/riscv64-dropped.trace"
 tail -n 1 "$work/out" | grep -q '"lost": 58709' || fail "print --json says of a loss: $(tail -n 1 "$work/out")"
+expect 0 "" "$qperf" trace hist --field nsectors "${events[@]}" "$small"
+cp "$work/out" "$work/hist"
+expect 0 "" "$qperf" trace hist "${events[@]}" "$small" nsectors
+cmp "$work/out" "$work/hist" || fail "hist FILE FIELD is not hist --field FIELD FILE"
+expect 2 "name a FIELD" "$qperf" trace hist "${events[@]}" "$small"
+expect 2 "excludes" "$qperf" trace hist "${events[@]}" "$small" nsectors --field sector
 # blkparse text of a guest that issued what QEMU then saw, but for one write in two halves; the host got two requests as one.
 "$qperf" trace sql "${events[@]}" "$small" 'SELECT sector, nsectors, "R" AS d, ts_ns FROM virtio_blk_handle_read
   UNION ALL SELECT sector, nsectors, "W", ts_ns FROM virtio_blk_handle_write ORDER BY ts_ns' | awk 'NR > 1 { print $1, $2, $3 }' >"$work/requests"

@@ -55,7 +55,8 @@ void stat_options(CLI::App& job, TraceOptions& options) {
 }
 
 void hist_options(CLI::App& job, TraceOptions& options) {
-  job.add_option("--field", options.field, "the field whose values are counted")->type_name("NAME")->required();
+  CLI::Option* field = job.add_option("FIELD", options.field, "the field whose values are counted");
+  job.add_option("--field", options.field, "the same as an option")->type_name("FIELD")->excludes(field);
   add_json(job, options);
 }
 
@@ -153,7 +154,7 @@ constexpr Job kJobs[] = {
      "  qperf trace stat --from 1s --until 2s --json trace.log",
      stat_options, trace_stat},
     {"hist", "how the values of one field are spread",
-     "  qperf trace hist --field nsectors --event virtio_blk_handle_write trace-1234", hist_options, trace_hist},
+     "  qperf trace hist trace-1234 nsectors --event virtio_blk_handle_write", hist_options, trace_hist},
     {"io", "the life of each virtio-blk request, stage by stage",
      "  qperf trace io trace-1234\n"
      "  qperf trace io --by device,direction,size --json trace.log\n"

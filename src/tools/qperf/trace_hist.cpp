@@ -47,6 +47,7 @@ std::vector<Row> rows_of(const FieldHistogram& histogram) {
 }  // namespace
 
 int trace_hist(const TraceOptions& options) {
+  if (options.field.empty()) return report_error(Error{ErrorCode::kUsage, "name a FIELD behind the file, such as nsectors"});
   auto opened = open(options);
   if (!opened) return report_error(opened.error());
   FieldHistogram histogram(options.field);
