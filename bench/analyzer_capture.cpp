@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -93,8 +94,14 @@ void run(const char* elf, const char* path, uint64_t samples, uint64_t stacks, u
     chunk.vcpu = VcpuIndex{static_cast<uint32_t>(chunks % vcpus)};
     bench::EventStream* const stream = streams.empty() ? nullptr : &streams[chunk.vcpu.raw];
     for (uint64_t i = 0; i < kSamplesPerChunk && written < samples; ++i, ++written) {
-      // The product of two uniform numbers favours the low ones.
-      const uint64_t pick = (random() % stacks) * (random() % stacks) / stacks;
+      const WallNs wall_ns = written * kSampleGapNs;
+      if (stream != nullptr) {
+        while (stream->now_ns() < wall_ns) stream->turn(event_gap_ns);
+      }
+      // The product of two uniform numbers favours the low ones. A task has a tenth of all stacks, which others share in part.
+      const uint64_t own = stream == nullptr ? stacks : std::max<uint64_t>(stacks / 10, 1);
+      const uint64_t first = stream == nullptr ? 0 : stream->running().raw * (stacks / 64);
+      const uint64_t pick = (first + (random() % own) * (random() % own) / own) % stacks;
       if (in_chunk[pick] != chunks) {
         in_chunk[pick] = chunks;
         chunk_index[pick] = static_cast<uint32_t>(chunk.sites.size());
@@ -103,13 +110,10 @@ void run(const char* elf, const char* path, uint64_t samples, uint64_t stacks, u
       capture::Sample sample;
       sample.site = chunk_index[pick];
       sample.sequence = (chunks - 1) / vcpus * kSamplesPerChunk + i;
-      sample.wall_ns = written * kSampleGapNs;
+      sample.wall_ns = wall_ns;
       sample.insns = written * 50000;
       sample.weight = 1;
-      if (stream != nullptr) {
-        while (stream->now_ns() < sample.wall_ns) stream->turn(event_gap_ns);
-        sample.task = stream->running();
-      }
+      if (stream != nullptr) sample.task = stream->running();
       chunk.samples.push_back(sample);
     }
     need(writer.samples(chunk));

@@ -100,7 +100,7 @@ Result<void> SchedView::survey_events(const CaptureInput& input) {
     survey_->chunk(chunk);
     return {};
   };
-  handlers.samples = [this](const capture::SampleChunk& chunk) -> Result<void> {
+  handlers.packed_samples = [this](const capture::PackedSamples& chunk) -> Result<void> {
     for (const capture::Sample& sample : chunk.samples) survey_->sample(chunk.vcpu, sample.wall_ns, sample.insns);
     return {};
   };

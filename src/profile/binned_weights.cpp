@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <compare>
 #include <tuple>
 
 namespace qperf::profile {
@@ -9,8 +10,15 @@ namespace {
 
 constexpr unsigned kMostBinBits = 63;
 
-auto key(const BinnedWeights::Row& row) noexcept {
-  return std::make_tuple(row.bin, row.vcpu.raw, row.group, row.stack.raw);
+/// Two words instead of four fields: a million rows are compared some twenty million times.
+struct Key {
+  uint64_t bin_and_vcpu;
+  uint64_t group_and_stack;
+  friend constexpr auto operator<=>(const Key&, const Key&) = default;
+};
+
+Key key(const BinnedWeights::Row& row) noexcept {
+  return {uint64_t{row.bin} << 32 | row.vcpu.raw, uint64_t{row.group} << 32 | row.stack.raw};
 }
 
 }  // namespace
@@ -41,7 +49,7 @@ void BinnedWeights::add(WallNs at_ns, VcpuIndex vcpu, StackId stack, uint64_t we
 }
 
 void BinnedWeights::merge() {
-  std::ranges::sort(rows_, {}, key);
+  std::ranges::sort(rows_, [](const Row& a, const Row& b) { return key(a) < key(b); });
   size_t kept = 0;
   for (const Row& row : rows_) {
     if (kept > 0 && key(rows_[kept - 1]) == key(row))

@@ -1,7 +1,6 @@
 #include "sched/interval_log.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace qperf::sched {
 namespace {
@@ -46,8 +45,17 @@ void IntervalLog::make_room() {
 }
 
 void IntervalLog::join(std::vector<Row>& rows, uint64_t resolution_ns) {
-  const auto order = [](const Row& row) { return std::make_tuple(row.owner, row.state.raw, row.from_ns); };
-  if (!std::ranges::is_sorted(rows, {}, order)) std::ranges::sort(rows, {}, order);
+  const auto before = [](const Row& a, const Row& b) {
+    const uint64_t of_a = uint64_t{a.owner} << 32 | a.state.raw;
+    const uint64_t of_b = uint64_t{b.owner} << 32 | b.state.raw;
+    return of_a != of_b ? of_a < of_b : a.from_ns < b.from_ns;
+  };
+  // Most of them were sorted by the last join: only what came since is out of place.
+  const auto unsorted = std::ranges::is_sorted_until(rows, before);
+  if (unsorted != rows.end()) {
+    std::sort(unsorted, rows.end(), before);
+    std::inplace_merge(rows.begin(), unsorted, rows.end(), before);
+  }
   size_t kept = 0;
   for (const Row& row : rows) {
     if (kept > 0) {
