@@ -32,8 +32,7 @@ constexpr std::array<char, 512> kHexPairs = [] {
 }();
 
 char* write_text(std::string_view text, char* out) noexcept {
-  std::memcpy(out, text.data(), text.size());
-  return out + text.size();
+  return std::ranges::copy(text, out).out;
 }
 
 char* write_hex(uint64_t value, char* out) noexcept {

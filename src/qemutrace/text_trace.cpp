@@ -65,7 +65,8 @@ bool TextTraceReader::next_line(std::string_view& line) {
     auto bytes = input_.peek(1);
     size_t scanned = 0;
     const void* newline = nullptr;
-    while ((newline = std::memchr(bytes.data() + scanned, '\n', bytes.size() - scanned)) == nullptr) {
+    // Nothing at all may be a null pointer, which memchr must not get.
+    while (scanned == bytes.size() || (newline = std::memchr(bytes.data() + scanned, '\n', bytes.size() - scanned)) == nullptr) {
       scanned = bytes.size();
       if (scanned > kMaxLineBytes) break;
       bytes = input_.peek(scanned + 1);

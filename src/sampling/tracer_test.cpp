@@ -138,7 +138,7 @@ std::string small_elf(std::string_view name, uint64_t value) {
   std::string strings = std::string(1, '\0') + "prefix_" + std::string(name) + '\0';
   const auto word = [](uint64_t number, size_t bytes) {
     std::string text;
-    for (size_t i = 0; i < bytes; ++i) text += static_cast<char>(number >> (8 * i));
+    for (size_t i = 0; i < bytes; ++i) text += static_cast<char>(i < sizeof(number) ? number >> (8 * i) : 0);
     return text;
   };
   const auto section = [&](uint64_t type, uint64_t offset, uint64_t size, uint64_t link) {

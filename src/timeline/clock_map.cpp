@@ -52,7 +52,8 @@ Result<ClockMap> ClockMap::make(const capture::Summary& capture, qemutrace::Trac
   if (!capture.trailer) return map;
   map.span_ns_ = capture.trailer->end_wall_ns;
   const int64_t went_ns = difference(capture.trailer->end_realtime_ns, map.start_ns_);
-  map.residual_ns_ = static_cast<uint64_t>(std::llabs(went_ns - clamp_to_int64(static_cast<double>(map.span_ns_))));
+  const int64_t error_ns = sum(went_ns, -clamp_to_int64(static_cast<double>(map.span_ns_)));
+  map.residual_ns_ = error_ns < 0 ? 0 - static_cast<uint64_t>(error_ns) : static_cast<uint64_t>(error_ns);
   if (went_ns > 0 && map.span_ns_ > 0) map.wall_per_stamp_ns_ = static_cast<double>(map.span_ns_) / static_cast<double>(went_ns);
   return map;
 }

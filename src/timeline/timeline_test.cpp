@@ -49,13 +49,18 @@ TEST(ClockMap, SaysWhatItCannotKnow) {
 }
 
 TEST(ClockMap, SurvivesForgedReadings) {
-  for (const uint64_t value : {uint64_t{0}, uint64_t{1}, ~uint64_t{0} / 2, ~uint64_t{0}}) {
-    for (const uint64_t end : {uint64_t{0}, uint64_t{1}, ~uint64_t{0} / 2, ~uint64_t{0}}) {
-      const auto map = *ClockMap::make(summary_with(value, value, end, end), TraceClock::kRealtime);
-      for (const uint64_t stamp : {uint64_t{0}, uint64_t{1}, ~uint64_t{0} / 2, ~uint64_t{0}}) (void)map.wall_ns(stamp);
-      (void)map.description();
+  const auto extremes = {uint64_t{0}, uint64_t{1}, ~uint64_t{0} / 2, ~uint64_t{0}};
+  for (const uint64_t start : extremes) {
+    for (const uint64_t end_wall : extremes) {
+      for (const uint64_t end_realtime : extremes) {
+        const auto map = *ClockMap::make(summary_with(start, start, end_wall, end_realtime), TraceClock::kRealtime);
+        for (const uint64_t stamp : extremes) (void)map.wall_ns(stamp);
+        (void)map.description();
+      }
     }
   }
+  // As far apart as the clocks can be.
+  EXPECT_GT(ClockMap::make(summary_with(0, ~uint64_t{0}, ~uint64_t{0}, 0), TraceClock::kRealtime)->residual_ns(), ~uint64_t{0} / 4);
 }
 
 /// A line as steep as forged readings can make it ends at the limits of its numbers.
