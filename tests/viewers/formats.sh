@@ -2,13 +2,10 @@
 # pprof, callgrind and Chrome files in speedscope, and pprof in npm's pprof-format.
 test_name=viewers.formats
 source "$QPERF_SOURCE/tests/shell/common.sh"
-for tool in node npm chromium; do command -v "$tool" >/dev/null || skip "no $tool"; done
+source "$QPERF_SOURCE/tests/viewers/modules.sh"
 inputs=$QPERF_BUILD/tests/golden/inputs
 [[ -e $inputs/wall.bin ]] || skip "no golden captures: clang-19 and lld-19 build their ELFs"
-modules=$QPERF_BUILD/tests/viewers.modules
-mkdir -p "$modules"
-cp "$QPERF_SOURCE"/tests/viewers/{package.json,package-lock.json,.npmrc,formats_test.mjs} "$modules/"
-(cd "$modules" && npm ci >"$work/npm.log" 2>&1) || { tail -n 3 "$work/npm.log"; skip "the viewers could not be fetched"; }
+fetch_modules formats_test.mjs
 export_as() { "$QPERF_BUILD/bin/qperf" export "$inputs/wall.bin" -e "$inputs/kernel.elf" --format "$1" -o "$work/$2" || fail "export as $1 exited $?"; }
 export_as folded wall.folded
 export_as pprof wall.pb.gz

@@ -3,15 +3,12 @@
 # two compared, and of a capture whose names are markup. The screenshots stay in the test's folder.
 test_name=viewers.html
 source "$QPERF_SOURCE/tests/shell/common.sh"
-for tool in node npm chromium; do command -v "$tool" >/dev/null || skip "no $tool"; done
+source "$QPERF_SOURCE/tests/viewers/modules.sh"
 qperf=$QPERF_BUILD/bin/qperf
 inputs=$QPERF_BUILD/tests/golden/inputs
 sched=$QPERF_BUILD/tests/sched_riscv64_2/capture.bin
 plain=$QPERF_BUILD/tests/qemu.riscv64_wall/capture.bin
-modules=$QPERF_BUILD/tests/viewers.modules
-mkdir -p "$modules"
-cp "$QPERF_SOURCE"/tests/viewers/{package.json,package-lock.json,.npmrc,html_report_test.mjs} "$modules/"
-(cd "$modules" && npm ci >"$work/npm.log" 2>&1) || { tail -n 3 "$work/npm.log"; skip "the browser's driver could not be fetched"; }
+fetch_modules html_report_test.mjs
 export_html() {  # name, capture and options
   local name=$1; shift
   [[ -e $1 ]] || fail "no capture at $1"

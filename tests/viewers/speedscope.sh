@@ -2,13 +2,10 @@
 # The speedscope files of a real capture (made by a fixture test) in the real viewer.
 test_name=viewers.speedscope
 source "$QPERF_SOURCE/tests/shell/common.sh"
-for tool in node npm chromium; do command -v "$tool" >/dev/null || skip "no $tool"; done
+source "$QPERF_SOURCE/tests/viewers/modules.sh"
 capture=$QPERF_BUILD/tests/qemu.riscv64_wall/capture.bin
 [[ -e $capture ]] || fail "no capture at $capture: the fixture failed"
-modules=$QPERF_BUILD/tests/viewers.modules
-mkdir -p "$modules"
-cp "$QPERF_SOURCE"/tests/viewers/{package.json,package-lock.json,.npmrc,speedscope_test.mjs} "$modules/"
-(cd "$modules" && npm ci >"$work/npm.log" 2>&1) || { tail -n 3 "$work/npm.log"; skip "the viewers could not be fetched"; }
+fetch_modules speedscope_test.mjs
 "$analyzer" --format speedscope "$capture" "$work/all.speedscope.json" 2>"$work/report" || fail "analyzer exited $?"
 "$analyzer" --format speedscope --group-by-cpu "$capture" "$work/cpus.speedscope.json" 2>"$work/report" || fail "analyzer exited $?"
 # Tasks and their waiting: the capture of the golden tests, made when they are built.

@@ -1,10 +1,9 @@
 # cmake -DSOURCE=DIR -DOUTPUT=FILE.cpp -P embed.cmake: what SVG pictures hold besides their frames, as C++ text.
 file(READ ${SOURCE}/style.css style)
 file(READ ${SOURCE}/flame.js script)
+include(${CMAKE_CURRENT_LIST_DIR}/../literals.cmake)
+check_literals(style script)
 foreach(part style script)
-  if("${${part}}" MATCHES "\\)embedded\"")
-    message(FATAL_ERROR "${part}: holds the end of the literal that it is put into")
-  endif()
   if("${${part}}" MATCHES "]]>")
     message(FATAL_ERROR "${part}: holds ']]>', which ends its CDATA section")
   endif()

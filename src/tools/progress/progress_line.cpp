@@ -19,15 +19,15 @@ size_t columns_of(int fd) {
   return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col != 0 ? size.ws_col : kUsualColumns;
 }
 
-bool can_redraw(int fd) {
-  const char* terminal = std::getenv("TERM");
-  return ::isatty(fd) == 1 && (terminal == nullptr || std::string_view(terminal) != "dumb");
-}
-
 /// A line that cannot be drawn is no reason to stop.
 void put(int fd, const std::string& text) { [[maybe_unused]] const auto written = ::write(fd, text.data(), text.size()); }
 
 }  // namespace
+
+bool knows_escape_codes(int fd) {
+  const char* terminal = std::getenv("TERM");
+  return ::isatty(fd) == 1 && (terminal == nullptr || std::string_view(terminal) != "dumb");
+}
 
 std::string progress_text(std::string_view subject, std::string_view what, uint64_t done, uint64_t whole, size_t columns) {
   std::string text = fmt::format("qperf: {}: {}", subject, what);
@@ -39,7 +39,7 @@ std::string progress_text(std::string_view subject, std::string_view what, uint6
 }
 
 ProgressLine::ProgressLine(std::string_view subject, int fd, Clock::duration patience)
-    : subject_(printable(subject)), fd_(fd), on_terminal_(can_redraw(fd)), next_(Clock::now() + patience) {}
+    : subject_(printable(subject)), fd_(fd), on_terminal_(knows_escape_codes(fd)), next_(Clock::now() + patience) {}
 
 ProgressLine::~ProgressLine() {
   if (drawn_) put(fd_, "\r\x1b[K");

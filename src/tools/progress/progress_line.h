@@ -7,6 +7,9 @@
 
 namespace qperf::tools {
 
+/// Whether escape codes do what they should on this descriptor: a terminal whose TERM is not "dumb".
+[[nodiscard]] bool knows_escape_codes(int fd);
+
 /// One line on a terminal that says how far long work has come, redrawn in place and taken away at the end. Nothing is shown where
 /// the descriptor is no terminal or TERM is "dumb", nor before the work has taken its time.
 class ProgressLine final : public analysis::Progress {

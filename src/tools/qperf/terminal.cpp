@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "base/printable.h"
+#include "tools/progress/progress_line.h"
 #include "tools/qperf/colours.h"
 
 namespace qperf::tools {
@@ -27,9 +28,7 @@ void print_line(std::string_view colour, std::string_view kind, std::string_view
 bool may_colour(int fd) {
   const char* no_colour = std::getenv("NO_COLOR");
   if (no_colour != nullptr && *no_colour != '\0') return false;
-  const char* terminal = std::getenv("TERM");
-  if (terminal != nullptr && std::string_view(terminal) == "dumb") return false;
-  return ::isatty(fd) == 1;
+  return knows_escape_codes(fd);
 }
 
 Colours stdout_colours() { return may_colour(STDOUT_FILENO) ? Colours::kAnsi : Colours::kNone; }

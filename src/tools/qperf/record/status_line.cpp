@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/printable.h"
+#include "tools/progress/progress_line.h"
 
 namespace qperf::tools {
 namespace {
@@ -18,7 +19,7 @@ constexpr const char* kOver = "\r\x1b[K";
 }  // namespace
 
 StatusLine::StatusLine(std::string capture)
-    : capture_(std::move(capture)), shown_(::isatty(STDERR_FILENO) == 1 && ::isatty(STDOUT_FILENO) != 1) {}
+    : capture_(std::move(capture)), shown_(knows_escape_codes(STDERR_FILENO) && ::isatty(STDOUT_FILENO) != 1) {}
 
 void StatusLine::show(uint64_t elapsed_ns, bool sampling) {
   const uint64_t second = elapsed_ns / 1'000'000'000;
