@@ -100,7 +100,8 @@ Result<void> SchedView::survey_events(const CaptureInput& input) {
     survey_->chunk(chunk);
     return {};
   };
-  handlers.packed_samples = [this](const capture::PackedSamples& chunk) -> Result<void> {
+  // Only a window in instructions asks where each sample lies; else it is enough how far they reach.
+  (insns_window ? handlers.packed_samples : handlers.last_samples) = [this](const capture::PackedSamples& chunk) -> Result<void> {
     for (const capture::Sample& sample : chunk.samples) survey_->sample(chunk.vcpu, sample.wall_ns, sample.insns);
     return {};
   };

@@ -58,6 +58,14 @@ void FileSource::skip(size_t count) noexcept {
   position_ += count;
 }
 
+Result<void> FileSource::seek(uint64_t position) {
+  if (::lseek(descriptor_, static_cast<off_t>(position), SEEK_SET) < 0)
+    return Error{ErrorCode::kIo, std::string("cannot be read a second time: ") + std::strerror(errno)};
+  begin_ = end_ = 0;
+  position_ = position;
+  return {};
+}
+
 void FileSource::make_room() {
   if (begin_ == end_) begin_ = end_ = 0;
   if (end_ < buffer_.size()) return;

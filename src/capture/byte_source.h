@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -23,6 +24,9 @@ class ByteSource {
 
   /// Bytes taken so far.
   [[nodiscard]] virtual uint64_t position() const noexcept = 0;
+
+  /// Goes back, or forth, to where `position` bytes are taken. Errors: a file that only goes forth.
+  [[nodiscard]] virtual Result<void> seek(uint64_t position) = 0;
 };
 
 /// Bytes in memory, which must outlive the source.
@@ -33,6 +37,10 @@ class MemorySource final : public ByteSource {
   Result<std::span<const std::byte>> peek(size_t /*count*/) override { return bytes_.subspan(position_); }
   void skip(size_t count) noexcept override { position_ += count; }
   [[nodiscard]] uint64_t position() const noexcept override { return position_; }
+  Result<void> seek(uint64_t position) override {
+    position_ = std::min<size_t>(position, bytes_.size());
+    return {};
+  }
 
  private:
   std::span<const std::byte> bytes_;
@@ -51,6 +59,7 @@ class FileSource final : public ByteSource {
   Result<std::span<const std::byte>> peek(size_t count) override;
   void skip(size_t count) noexcept override;
   [[nodiscard]] uint64_t position() const noexcept override { return position_; }
+  Result<void> seek(uint64_t position) override;
   /// What the file holds now; 0: not a regular file, or not known.
   [[nodiscard]] uint64_t size() const noexcept;
 

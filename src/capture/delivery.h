@@ -28,6 +28,7 @@ struct ChunkRoom {
   std::vector<Fingerprint> fingerprints;
 
   Decompressor decompressor;
+  std::vector<uint32_t> site_numbers;
   std::vector<std::byte> stored;  // of a payload that is not compressed
   SampleDecoder samples;
   EventDecoder events;

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <map>
 #include <new>
 #include <string>
 #include <thread>
@@ -58,6 +59,37 @@ class Delivered : public testing::Test {
   std::vector<std::byte> bytes_;
 };
 
+/// By the file and from memory, on one thread and two: what reading all chunks says was last.
+TEST_F(Delivered, TheLastSamplesOfEachVcpuAreToldWithoutReadingTheOthers) {
+  const std::vector<std::byte> whole = bytes_;
+  for (const size_t bytes : {whole.size(), whole.size() / 2}) {
+    store({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(bytes)});
+    std::map<uint32_t, std::vector<Sample>> expected;
+    Handlers all;
+    all.samples = [&](const SampleChunk& chunk) -> Result<void> {
+      expected[chunk.vcpu.raw] = chunk.samples;
+      return {};
+    };
+    ASSERT_TRUE(read_capture(path_, all));
+    ASSERT_EQ(expected.size(), 2U);
+    std::map<uint32_t, std::vector<Sample>> found;
+    size_t chunks = 0;
+    Handlers last;
+    last.last_samples = [&](const PackedSamples& chunk) -> Result<void> {
+      ++chunks;
+      found[chunk.vcpu.raw].assign(chunk.samples.begin(), chunk.samples.end());
+      return {};
+    };
+    ASSERT_TRUE(read_capture(path_, last));
+    EXPECT_EQ(found, expected);
+    last.events = [](const EventChunk&) -> Result<void> { return {}; };
+    ASSERT_TRUE(read_capture(path_, last));
+    ASSERT_TRUE(read_capture(bytes_, "memory", last));
+    EXPECT_EQ(found, expected);
+    EXPECT_EQ(chunks, 6U);
+  }
+}
+
 TEST_F(Delivered, AFileGivesWhatTheSameBytesInMemoryGive) {
   ASSERT_GT(bytes_.size() * 2 / 3, kWorthAThread);
   const auto all = bytes_;
@@ -97,6 +129,24 @@ TEST_F(Delivered, HandlersRunOnTheCallersThreadInTheOrderOfTheFile) {
   };
   ASSERT_TRUE(read_capture(path_, handlers));
   EXPECT_EQ(chunks, 60U);
+}
+
+TEST_F(Delivered, SitesAreNumberedAheadOfTheHandlers) {
+  uint32_t numbered = 0;
+  Handlers handlers;
+  handlers.number_sites = [&](std::span<const PackedSite> sites, std::vector<uint32_t>& numbers) {
+    numbers.resize(sites.size());
+    for (uint32_t& number : numbers) number = numbered++;
+  };
+  uint32_t expected = 0;
+  handlers.packed_samples = [&](const PackedSamples& chunk) -> Result<void> {
+    EXPECT_EQ(chunk.site_numbers.size(), chunk.sites.size());
+    for (const uint32_t number : chunk.site_numbers) EXPECT_EQ(number, expected++);
+    return {};
+  };
+  ASSERT_TRUE(read_capture(path_, handlers));
+  EXPECT_GT(expected, 1000U);
+  EXPECT_EQ(expected, numbered);
 }
 
 TEST_F(Delivered, AHandlersErrorEndsTheReading) {

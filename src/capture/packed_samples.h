@@ -20,6 +20,7 @@ struct PackedSamples {
   VcpuIndex vcpu;
   std::span<const PackedSite> sites;
   std::span<const Sample> samples;
+  std::span<const uint32_t> site_numbers;  // by site: Handlers::number_sites'; else empty
 };
 
 }  // namespace qperf::capture

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
 
 #include "base/checksum.h"
@@ -23,6 +24,7 @@ constexpr size_t kSearchBytes = size_t{1} << 20;
 Result<void> handle_chunk(const Handlers& handlers, ChunkRoom& room) {
   switch (room.kind) {
     case ChunkKind::kSamples:
+      if (handlers.last_samples) return handlers.last_samples(room.packed_samples);
       if (handlers.packed_samples) QPERF_RETURN_IF_ERROR(handlers.packed_samples(room.packed_samples));
       return handlers.samples ? handlers.samples(room.samples.unpack(room.packed_samples)) : Result<void>();
     case ChunkKind::kEvents: return handlers.events(*room.event_chunk);
@@ -53,6 +55,7 @@ class Reading {
   Result<Summary> run() {
     QPERF_RETURN_IF_ERROR(begin());
     QPERF_RETURN_IF_ERROR(read_chunks());
+    QPERF_RETURN_IF_ERROR(read_last_samples());
     summary_.metadata = std::move(metadata_).metadata();
     QPERF_RETURN_IF_ERROR(take_header());
     return std::move(summary_);
@@ -70,6 +73,24 @@ class Reading {
     summary_.integrity.cut = false;
     for (bool more = true; more;) {
       QPERF_ASSIGN_OR_RETURN(more, next_chunk());
+    }
+    return {};
+  }
+
+  /// Samples that nobody asked for were passed over: those that count lie behind us.
+  Result<void> read_last_samples() {
+    for (const auto& [vcpu, position] : last_samples_) {
+      QPERF_RETURN_IF_ERROR(source_.seek(position));
+      QPERF_ASSIGN_OR_RETURN(auto window, source_.peek(kChunkHeaderBytes));
+      const auto header = decode_chunk_header(window);
+      if (!header) continue;  // another process has changed the file meanwhile
+      QPERF_ASSIGN_OR_RETURN(window, source_.peek(kChunkHeaderBytes + header->stored_bytes));
+      if (window.size() < kChunkHeaderBytes + header->stored_bytes) continue;
+      const auto stored = window.subspan(kChunkHeaderBytes, header->stored_bytes);
+      if (header->kind != static_cast<uint16_t>(ChunkKind::kSamples) || header->vcpu != vcpu || !check_lengths(*header) ||
+          !check_fields(*header) || xxh3_64(stored) != header->payload_checksum)
+        continue;
+      QPERF_RETURN_IF_ERROR(stream_chunk(ChunkKind::kSamples, *header, stored));
     }
     return {};
   }
@@ -187,6 +208,10 @@ class Reading {
     if (auto fields = check_fields(header); !fields) return pass_over(fields.error());
     if (summary_.trailer && kind != ChunkKind::kMetadata)
       return pass_over({ErrorCode::kBadFormat, "a chunk behind the trailer"});
+    if (kind == ChunkKind::kSamples && handlers_.last_samples) {
+      last_samples_[header.vcpu] = source_.position();
+      return {};
+    }
     if (!is_wanted(kind)) return {};
     if (kind == ChunkKind::kSamples || kind == ChunkKind::kEvents || kind == ChunkKind::kCounts || kind == ChunkKind::kFingerprints)
       return stream_chunk(kind, header, stored);
@@ -228,6 +253,10 @@ class Reading {
     const auto packed = room.samples.decode(payload, VcpuIndex{header.vcpu}, header.record_count);
     if (!packed) return pass_over(packed.error());
     room.packed_samples = *packed;
+    if (handlers_.number_sites) {
+      handlers_.number_sites(packed->sites, room.site_numbers);
+      room.packed_samples.site_numbers = room.site_numbers;
+    }
     return delivery_.deliver();
   }
 
@@ -307,6 +336,7 @@ class Reading {
   Summary summary_;
   MetadataCollector metadata_;
   Decompressor decompressor_;
+  std::map<uint32_t, uint64_t> last_samples_;  // position of the last chunk, by vCPU; with Handlers::last_samples
   uint64_t next_number_ = 0;
   uint64_t headers_lost_ = 0;  // damaged chunk headers since the last readable one: their numbers are not missing twice
 };

@@ -34,6 +34,11 @@ struct Integrity {
 struct Handlers {
   std::function<Result<void>(const SampleChunk&)> samples;
   std::function<Result<void>(const PackedSamples&)> packed_samples;  // the same chunks, for who seldom looks into a site
+  /// Recognizes the sites of packed_samples: numbers[i] becomes whatever tells sites[i] from others. Called in file order, but ahead of
+  /// the handlers and perhaps on another thread: what it uses is nobody else's until read_capture() returns.
+  std::function<void(std::span<const PackedSite> sites, std::vector<uint32_t>& numbers)> number_sites;
+  /// Instead of these, for who asks only how far samples reach: each vCPU's last whole chunk, after everything else.
+  std::function<Result<void>(const PackedSamples&)> last_samples;
   std::function<Result<void>(const EventChunk&)> events;
   std::function<Result<void>(std::span<const BlockCount>)> counts;
   std::function<Result<void>(std::span<const Fingerprint>)> fingerprints;

@@ -90,7 +90,7 @@ Result<PackedSamples> SampleDecoder::decode(std::span<const std::byte> payload, 
   QPERF_RETURN_IF_ERROR(decode_samples(in, sample_count));
   if (in.remaining() != 0)
     return Error{ErrorCode::kBadFormat, fmt::format("samples chunk: {} bytes behind the last sample", in.remaining())};
-  return PackedSamples{.vcpu = vcpu, .sites = packed_sites_, .samples = samples_};
+  return PackedSamples{.vcpu = vcpu, .sites = packed_sites_, .samples = samples_, .site_numbers = {}};
 }
 
 const SampleChunk& SampleDecoder::unpack(const PackedSamples& packed) {

@@ -121,7 +121,7 @@ Result<DiskWaits> read_disk_waits(const std::string& capture_path) {
     }
     return {};
   };
-  first.samples = [&survey](const capture::SampleChunk& chunk) -> Result<void> {
+  first.last_samples = [&survey](const capture::PackedSamples& chunk) -> Result<void> {
     for (const capture::Sample& sample : chunk.samples) survey.sample(chunk.vcpu, sample.wall_ns, sample.insns);
     return {};
   };
