@@ -49,16 +49,17 @@ class IntervalLog {
   void add(const Interval& interval, std::optional<uint32_t> entry);
   void halted(VcpuIndex vcpu, WallNs from_ns, WallNs to_ns);
 
-  /// Of tasks, and of halted vCPUs: in the order of their ends, or sorted once rows have been joined.
+  /// Of tasks, and of halted vCPUs: in the order of their ends; joined ones stand where their first did.
   [[nodiscard]] std::span<const Row> tasks() const noexcept { return tasks_; }
   [[nodiscard]] std::span<const Row> halts() const noexcept { return halts_; }
   /// 0: every interval is as it was.
   [[nodiscard]] uint64_t resolution_ns() const noexcept { return resolution_ns_; }
 
-  /// Joins rows of one owner and state that begin in the same stretch of `resolution_ns`. Sorts by owner, state and time.
+  /// Joins rows of one owner and state that begin in the same stretch of `resolution_ns`.
   static void join(std::vector<Row>& rows, uint64_t resolution_ns);
-  /// join() with ever longer stretches from `resolution_ns` on, until at most `most` are left or nothing more can be joined. Returns
-  /// the last one, 0 if the rows were few enough.
+  /// join() with longer stretches, `resolution_ns` doubled as often as it likely takes and then again, until at most `most` are left or
+  /// nothing more can be joined.
+  /// Returns the last one, 0 if the rows were few enough.
   static uint64_t join_until(std::vector<Row>& rows, size_t most, uint64_t resolution_ns);
 
  private:

@@ -9,6 +9,7 @@
 
 #include "base/types.h"
 #include "sched/interval.h"
+#include "sched/pair_hash.h"
 #include "sched/latency.h"
 #include "sched/window.h"
 
@@ -118,10 +119,6 @@ class Statistics {
   struct KeyHash {
     size_t operator()(const ResourceKey& key) const noexcept;
   };
-  struct PairHash {
-    size_t operator()(uint64_t pair) const noexcept { return static_cast<size_t>((pair * 0x9e3779b97f4a7c15) >> 16); }
-  };
-
   TaskStatistics& task(TaskIndex index);
   VcpuStatistics& vcpu(VcpuIndex index);
   void ran(const Interval& interval, TaskStatistics& of_task, uint64_t ns);
