@@ -1,5 +1,6 @@
 #include "analysis/collector.h"
 
+#include <algorithm>
 #include <array>
 
 namespace qperf::analysis {
@@ -8,11 +9,15 @@ profile::StackId Collector::intern(uint32_t era, uint32_t root, SiteId site) {
   return stacks_.intern(std::array{era, root, site.raw});
 }
 
-void Collector::read(profile::StackId id, RawStack& stack) const {
+RawStack Collector::raw_stack(profile::StackId id) const {
   const auto words = stacks_[id];
-  stack.era = words[0];
-  stack.root = words[1];
-  sites_.read(SiteId{words[2]}, stack.site);
+  return {.era = words[0], .root = words[1], .site = SiteId{words[2]}};
+}
+
+void Collector::number_sites_of(capture::Handlers& handlers) {
+  handlers.number_sites = [this](std::span<const capture::PackedSite> sites, std::vector<uint32_t>& numbers) {
+    sites_.intern(sites, numbers);
+  };
 }
 
 void Collector::select(const capture::PackedSamples& chunk) {
@@ -32,34 +37,74 @@ void Collector::select(const capture::PackedSamples& chunk) {
 void Collector::add(const capture::PackedSamples& chunk) {
   select(chunk);
   if (selected_.empty()) return;
-  sites_.intern(chunk.sites, site_ids_);
-  last_[chunk.vcpu.raw % kLastVcpus].resize(sites_.size());
-  for (size_t i = 0; i < selected_.size(); ++i) {
-    // Ahead of their use, else each sample waits for memory twice.
-    constexpr size_t kAhead = 8;
-    if (i + 2 * kAhead < selected_.size()) __builtin_prefetch(&last_of(chunk, selected_[i + 2 * kAhead]));
-    if (i + kAhead < selected_.size()) weights_.prefetch(last_of(chunk, selected_[i + kAhead]).row);
-    count(chunk, selected_[i]);
+  // The table of sites itself may be at work on a later chunk.
+  auto& last = last_[chunk.vcpu.raw % kLastVcpus];
+  last.resize(std::max<size_t>(last.size(), size_t{1} + std::ranges::max(chunk.site_numbers)));
+  // Everything is asked for ahead of its use, else each sample waits for memory several times.
+  std::array<uint32_t, kBatch> rows;
+  std::span<const Selected> rest = selected_;
+  prefetch_last(chunk, rest.first(std::min(kBatch, rest.size())));
+  while (!rest.empty()) {
+    const auto batch = rest.first(std::min(kBatch, rest.size()));
+    rest = rest.subspan(batch.size());
+    prefetch_last(chunk, rest.first(std::min(kBatch, rest.size())));
+    find_rows(chunk, batch, rows);
+    for (size_t i = 0; i < batch.size(); ++i) {
+      const capture::Sample& sample = chunk.samples[batch[i].sample];
+      weights_[rows[i]].add(sample.weight, 1);
+      keep(sample.wall_ns, chunk.vcpu, rows[i], sample.weight);
+    }
   }
 }
 
-void Collector::count(const capture::PackedSamples& chunk, const Selected& selected) {
-  const capture::Sample& sample = chunk.samples[selected.sample];
-  const uint32_t era = images_.eras() == 1 ? 0 : images_.era_at(sample.wall_ns);
-  Last& last = last_of(chunk, selected);
-  if (last.era != era || last.root != selected.root || last.vcpu != chunk.vcpu) {
-    const size_t row = weights_.row_of(chunk.vcpu, intern(era, selected.root, site_ids_[sample.site]));
-    last = Last{.era = era, .root = selected.root, .vcpu = chunk.vcpu, .row = static_cast<uint32_t>(row)};
-  }
-  weights_[last.row].add(sample.weight, 1);
-  keep(sample.wall_ns, chunk.vcpu, weights_[last.row].stack, sample.weight);
+void Collector::prefetch_last(const capture::PackedSamples& chunk, std::span<const Selected> batch) const {
+  const auto& last = last_[chunk.vcpu.raw % kLastVcpus];
+  for (const Selected& selected : batch) __builtin_prefetch(last.data() + chunk.site_numbers[chunk.samples[selected.sample].site]);
 }
 
-void Collector::keep(WallNs wall_ns, VcpuIndex vcpu, profile::StackId stack, uint64_t weight) {
+void Collector::find_rows(const capture::PackedSamples& chunk, std::span<const Selected> batch, std::span<uint32_t> rows) {
+  struct Unknown {
+    RowKey key;
+    uint64_t hash;
+    uint32_t place;  // in the batch
+  };
+  std::array<Unknown, kBatch> unknown;
+  size_t unknowns = 0;
+  for (uint32_t i = 0; i < batch.size(); ++i) {
+    const Last& last = last_of(chunk, batch[i]);
+    const capture::Sample& sample = chunk.samples[batch[i].sample];
+    const uint32_t era = era_of(sample);
+    rows[i] = last.row;
+    if (last.era == era && last.root == batch[i].root && last.vcpu == chunk.vcpu) {
+      prefetch_sums(rows[i]);
+      continue;
+    }
+    const RowKey key{.vcpu = chunk.vcpu.raw, .era = era, .root = batch[i].root, .site = chunk.site_numbers[sample.site]};
+    unknown[unknowns] = {.key = key, .hash = key.hash(), .place = i};
+    index_.prefetch(unknown[unknowns++].hash);
+  }
+  for (const auto& [key, hash, place] : std::span(unknown).first(unknowns)) {
+    auto row = index_.find(key, hash);
+    if (!row) {
+      row = static_cast<uint32_t>(weights_.row_of(chunk.vcpu, intern(key.era, key.root, SiteId{key.site})));
+      index_.insert(key, hash, *row);
+    }
+    rows[place] = *row;
+    prefetch_sums(*row);
+    last_of(chunk, batch[place]) = Last{.era = key.era, .root = key.root, .vcpu = chunk.vcpu, .row = *row};
+  }
+}
+
+void Collector::prefetch_sums(uint32_t row) const noexcept {
+  weights_.prefetch(row);
+  if (keep_ == Keep::kBins) bins_.prefetch(row);
+}
+
+void Collector::keep(WallNs wall_ns, VcpuIndex vcpu, uint32_t row, uint64_t weight) {
   switch (keep_) {
     case Keep::kSums: break;
-    case Keep::kOrder: timeline_.add(wall_ns, vcpu, stack, weight); break;
-    case Keep::kBins: bins_.add(wall_ns, vcpu, stack, weight); break;
+    case Keep::kOrder: timeline_.add(wall_ns, vcpu, weights_[row].stack, weight); break;
+    case Keep::kBins: bins_.add(wall_ns, row, weight); break;
   }
 }
 
@@ -69,11 +114,9 @@ void Collector::visit(const capture::PackedSamples& chunk,
   select(chunk);
   seen_ = first_time;
   if (selected_.empty()) return;
-  sites_.intern(chunk.sites, site_ids_);
   for (const Selected& selected : selected_) {
     const capture::Sample& sample = chunk.samples[selected.sample];
-    const uint32_t era = images_.eras() == 1 ? 0 : images_.era_at(sample.wall_ns);
-    use(sample, intern(era, selected.root, site_ids_[sample.site]));
+    use(sample, intern(era_of(sample), selected.root, SiteId{chunk.site_numbers[sample.site]}));
   }
 }
 
@@ -82,8 +125,9 @@ void Collector::add_plain(VcpuIndex vcpu, const capture::Site& site) {
   seen_.weight = profile::saturating_add(seen_.weight, 1);
   if (!filter_.vcpus.contains(vcpu)) return;
   const profile::StackId stack = intern(0, kNoRoot, sites_.intern(site));
-  weights_[weights_.row_of(vcpu, stack)].add(1, 1);
-  keep(position, vcpu, stack, 1);
+  const auto row = static_cast<uint32_t>(weights_.row_of(vcpu, stack));
+  weights_[row].add(1, 1);
+  keep(position, vcpu, row, 1);
 }
 
 void Collector::add_block(GuestVa pc, uint64_t instructions) {

@@ -3,14 +3,17 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "analysis/image_set.h"
+#include "analysis/row_index.h"
 #include "analysis/sample_view.h"
 #include "analysis/site_table.h"
 #include "capture/packed_samples.h"
+#include "capture/reader.h"
 #include "capture/records.h"
-#include "profile/binned_weights.h"
+#include "profile/bin_collector.h"
 #include "profile/filter.h"
 #include "profile/sequence_table.h"
 #include "profile/timeline.h"
@@ -22,7 +25,7 @@ namespace qperf::analysis {
 struct RawStack {
   uint32_t era = 0;
   uint32_t root = kNoRoot;  // SampleView's
-  capture::Site site;
+  SiteId site;
 };
 
 /// Sums samples by (vCPU, era, root, site). Sites are interned without being decoded, so that a sample costs some tens of
@@ -35,6 +38,10 @@ class Collector {
   Collector(const ImageSet& images, const profile::SampleFilter& filter, Keep keep, SampleView* view = nullptr, WallNs end_ns = 0)
       : images_(images), filter_(filter), keep_(keep), view_(view), bins_(end_ns) {}
 
+  /// Handlers whose `packed_samples` needs the chunks' sites numbered: by this collector, which works on the reading's thread there.
+  void number_sites_of(capture::Handlers& handlers);
+
+  /// A chunk whose sites are numbered.
   void add(const capture::PackedSamples& chunk);
   /// One sample of weight 1 without a clock.
   void add_plain(VcpuIndex vcpu, const capture::Site& site);
@@ -55,18 +62,22 @@ class Collector {
   [[nodiscard]] const profile::WeightTable& weights() const noexcept { return weights_; }
   /// Number of raw stacks; ids are 0 .. raw_stacks() - 1.
   [[nodiscard]] size_t raw_stacks() const noexcept { return stacks_.size(); }
-  /// Overwrites `stack`.
-  void read(profile::StackId id, RawStack& stack) const;
+  [[nodiscard]] RawStack raw_stack(profile::StackId id) const;
+  /// Overwrites `site`.
+  void read(SiteId id, capture::Site& site) const { sites_.read(id, site); }
+  /// Ids of sites are 0 .. sites() - 1.
+  [[nodiscard]] size_t sites() const noexcept { return sites_.size(); }
   [[nodiscard]] const profile::Timeline& timeline() const noexcept { return timeline_; }
-  /// By raw stack.
-  [[nodiscard]] const profile::BinnedWeights& bins() const noexcept { return bins_; }
+  /// By row of weights().
+  [[nodiscard]] const profile::BinCollector& bins() const noexcept { return bins_; }
 
  private:
   static constexpr uint32_t kNoEra = 0xffffffff;
-
   static constexpr size_t kLastVcpus = 8;
+  static constexpr size_t kBatch = 32;
 
-  /// What the last sample at a site was counted under, kept for kLastVcpus vCPUs: most stay in one task and era for long.
+  /// What the last sample at a site was counted under, kept for kLastVcpus vCPUs: where tasks are not told apart, and often where they
+  /// are, the next one is counted under the same.
   struct Last {
     uint32_t era = kNoEra;
     uint32_t root = kNoRoot;
@@ -79,14 +90,20 @@ class Collector {
     uint32_t root;
   };
 
+  [[nodiscard]] uint32_t era_of(const capture::Sample& sample) const {
+    return images_.eras() == 1 ? 0 : images_.era_at(sample.wall_ns);
+  }
   profile::StackId intern(uint32_t era, uint32_t root, SiteId site);
   /// Those of the chunk's samples that the filters select.
   void select(const capture::PackedSamples& chunk);
-  void count(const capture::PackedSamples& chunk, const Selected& selected);
+  void prefetch_last(const capture::PackedSamples& chunk, std::span<const Selected> batch) const;
+  /// rows[i]: of weights(), for batch[i].
+  void find_rows(const capture::PackedSamples& chunk, std::span<const Selected> batch, std::span<uint32_t> rows);
+  void prefetch_sums(uint32_t row) const noexcept;
   Last& last_of(const capture::PackedSamples& chunk, const Selected& selected) {
-    return last_[chunk.vcpu.raw % kLastVcpus][site_ids_[chunk.samples[selected.sample].site].raw];
+    return last_[chunk.vcpu.raw % kLastVcpus][chunk.site_numbers[chunk.samples[selected.sample].site]];
   }
-  void keep(WallNs wall_ns, VcpuIndex vcpu, profile::StackId stack, uint64_t weight);
+  void keep(WallNs wall_ns, VcpuIndex vcpu, uint32_t row, uint64_t weight);
 
   const ImageSet& images_;
   const profile::SampleFilter& filter_;
@@ -95,12 +112,12 @@ class Collector {
   Seen seen_;
   SiteTable sites_;
   profile::SequenceTable<uint32_t> stacks_;  // era, root, site
+  RowIndex index_;
   profile::WeightTable weights_;
   profile::Timeline timeline_;
-  profile::BinnedWeights bins_;
+  profile::BinCollector bins_;
   std::array<std::vector<Last>, kLastVcpus> last_;  // by the vCPU's number modulo kLastVcpus, and by site
   std::vector<Selected> selected_;  // of the chunk at hand
-  std::vector<SiteId> site_ids_;    // by the chunk's site index
 };
 
 }  // namespace qperf::analysis

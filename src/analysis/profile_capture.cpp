@@ -9,7 +9,8 @@
 
 #include "analysis/collector.h"
 #include "analysis/naming.h"
-#include "analysis/stack_rules.h"
+#include "analysis/replay_parts.h"
+#include "analysis/ruled_stacks.h"
 #include "capture/legacy.h"
 
 namespace qperf::analysis {
@@ -96,6 +97,7 @@ Result<void> collect(const CaptureInput& input, Collector& collector, Progress* 
       return {};
     };
   } else {
+    collector.number_sites_of(handlers);
     handlers.packed_samples = [&](const capture::PackedSamples& chunk) -> Result<void> {
       collector.add(chunk);
       return {};
@@ -105,96 +107,97 @@ Result<void> collect(const CaptureInput& input, Collector& collector, Progress* 
   return {};
 }
 
-/// The distinct stacks after the rules, and what became of each raw one.
-struct RuledStacks {
-  LookupTable lookups;
-  profile::SequenceTable<uint32_t> stacks;  // the root (SampleView's), then LookupIds, leaf first
-  std::vector<profile::StackId> by_raw;
-  std::vector<capture::StopReason> stops;     // by raw stack
-  std::vector<StackRules::Outcome> outcomes;  // by raw stack
-};
-
-RuledStacks apply_rules(const Collector& collector, const ImageSet& images, const CaptureInput& input) {
-  RuledStacks ruled;
-  StackRules rules(images, input.legacy ? guest::kDefaultKernelRange : input.summary.header.kernel_range, ruled.lookups);
-  const auto count = static_cast<uint32_t>(collector.raw_stacks());
-  RawStack raw;
-  for (uint32_t id = 0; id < count; ++id) {
-    collector.read(profile::StackId{id}, raw);
-    rules.saw_executed(raw.era, raw.site.pc);
-  }
-  std::vector<LookupId> stack;
-  std::vector<uint32_t> words;
-  for (uint32_t id = 0; id < count; ++id) {
-    collector.read(profile::StackId{id}, raw);
-    ruled.stops.push_back(raw.site.stop);
-    ruled.outcomes.push_back(rules.apply(raw, stack));
-    words.assign(1, raw.root);
-    for (const LookupId lookup : stack) words.push_back(lookup.raw);
-    ruled.by_raw.push_back(ruled.stacks.intern(words));
-  }
-  return ruled;
-}
-
-void count_addresses(Tally& tally, std::span<const uint32_t> lookups, const std::vector<NamedLookup>& named, uint64_t samples) {
+/// How many of a body's addresses are in a module, and how many have no name.
+struct AddressCounts {
   uint64_t modules = 0;
   uint64_t unknown = 0;
-  for (const uint32_t lookup : lookups) {
-    modules += named[lookup].named == Named::kModule ? 1 : 0;
-    unknown += named[lookup].named == Named::kAddressOnly ? 1 : 0;
+};
+
+AddressCounts count_addresses(std::span<const uint32_t> body, const std::vector<NamedLookup>& named) {
+  AddressCounts counts;
+  for (const uint32_t lookup : body) {
+    counts.modules += named[lookup].named == Named::kModule ? 1 : 0;
+    counts.unknown += named[lookup].named == Named::kAddressOnly ? 1 : 0;
   }
-  using profile::saturating_add;
-  using profile::saturating_multiply;
-  tally.addresses = saturating_add(tally.addresses, saturating_multiply(lookups.size(), samples));
-  tally.module_addresses = saturating_add(tally.module_addresses, saturating_multiply(modules, samples));
-  tally.unknown_addresses = saturating_add(tally.unknown_addresses, saturating_multiply(unknown, samples));
+  return counts;
 }
 
 /// Exact counts have no stack: the innermost function at the block is the whole of it, as it is the leaf of a sample.
 enum class Depth : uint8_t { kWhole, kLeafOnly };
 
-profile::StackId name_stack(std::span<const uint32_t> ruled, const std::vector<NamedLookup>& named, Depth depth,
-                            const SampleView* view, profile::NamedStacks& names, std::vector<profile::FrameId>& frames) {
-  frames.clear();
-  const auto lookups = ruled.subspan(1);
-  for (const uint32_t lookup : lookups)
-    for (const profile::SourceLine& line : named[lookup].lines) frames.push_back(line.frame);
-  if (depth == Depth::kLeafOnly) frames.resize(1);
-  if (view != nullptr && ruled.front() != kNoRoot)
-    if (auto root = view->root_name(ruled.front())) frames.push_back(names.frames.intern({.name = *std::move(root), .file = "", .line = 0}));
-  std::ranges::reverse(frames);
-  return names.stacks.intern(frames);
+/// Names of stacks, each body's frames looked up once.
+class StackNamer {
+ public:
+  StackNamer(const RuledStacks& ruled, const std::vector<NamedLookup>& named, Depth depth, const SampleView* view,
+             profile::NamedStacks& names)
+      : ruled_(ruled), named_(named), depth_(depth), view_(view), names_(names), bodies_(ruled.bodies(), profile::StackId{kNotUsed}) {}
+
+  profile::StackId name(const RuledStacks::Stack& stack) {
+    if (view_ != nullptr && stack.root != kNoRoot) {
+      if (auto root = view_->root_name(stack.root)) {
+        const profile::FrameId frame = names_.frames.intern({.name = *std::move(root), .file = "", .line = 0});
+        return intern(frame, stack.body);
+      }
+    }
+    profile::StackId& known = bodies_[stack.body.raw];
+    if (known.raw == kNotUsed) known = intern(std::nullopt, stack.body);
+    return known;
+  }
+
+ private:
+  profile::StackId intern(std::optional<profile::FrameId> root, profile::StackId body) {
+    frames_.clear();
+    for (const uint32_t lookup : ruled_.body(body))
+      for (const profile::SourceLine& line : named_[lookup].lines) frames_.push_back(line.frame);
+    if (depth_ == Depth::kLeafOnly) frames_.resize(1);
+    if (root) frames_.push_back(*root);
+    std::ranges::reverse(frames_);
+    return names_.stacks.intern(frames_);
+  }
+
+  const RuledStacks& ruled_;
+  const std::vector<NamedLookup>& named_;
+  Depth depth_;
+  const SampleView* view_;
+  profile::NamedStacks& names_;
+  std::vector<profile::StackId> bodies_;  // named without a root
+  std::vector<profile::FrameId> frames_;  // reused
+};
+
+void tally_walks(const Collector& collector, const RuledStacks& ruled, const std::vector<NamedLookup>& named, Tally& tally) {
+  using profile::saturating_add;
+  using profile::saturating_multiply;
+  std::vector<AddressCounts> counts;
+  for (uint32_t body = 0; body < ruled.bodies(); ++body) counts.push_back(count_addresses(ruled.body(profile::StackId{body}), named));
+  for (const auto& row : collector.weights().rows()) {
+    const RuledStacks::Walk& walk = ruled.walk(row.stack);
+    const auto stop = static_cast<size_t>(walk.stop);
+    if (stop < tally.walks_by_stop.size()) tally.walks_by_stop[stop] += row.samples;
+    if (walk.outcome.roots_dropped != 0 || walk.stop == capture::StopReason::kBadReturnAddress)
+      tally.walks_with_dropped_roots += row.samples;
+    if (walk.outcome.caller_restored) tally.walks_with_restored_caller += row.samples;
+    const AddressCounts& of_body = counts[walk.body.raw];
+    tally.addresses = saturating_add(tally.addresses, saturating_multiply(ruled.body(walk.body).size(), row.samples));
+    tally.module_addresses = saturating_add(tally.module_addresses, saturating_multiply(of_body.modules, row.samples));
+    tally.unknown_addresses = saturating_add(tally.unknown_addresses, saturating_multiply(of_body.unknown, row.samples));
+  }
 }
 
 /// The ids of the named stacks, by ruled stack.
-std::vector<profile::StackId> sum_by_name(const Collector& collector, const RuledStacks& ruled, const std::vector<NamedLookup>& named,
-                                          Depth depth, const SampleView* view, profile::NamedStacks& names, CaptureProfile& result) {
-  std::vector<profile::StackId> named_ids(ruled.stacks.size(), profile::StackId{kNotUsed});
-  std::vector<profile::FrameId> frames;
-  Tally& tally = result.tally;
+std::vector<profile::StackId> sum_by_name(const Collector& collector, const RuledStacks& ruled, StackNamer namer, CaptureProfile& result) {
+  std::vector<profile::StackId> named_ids(ruled.stacks(), profile::StackId{kNotUsed});
   for (const auto& row : collector.weights().rows()) {
-    const profile::StackId ruled_id = ruled.by_raw[row.stack.raw];
+    const profile::StackId ruled_id = ruled.ruled(row.stack);
     profile::StackId& named_id = named_ids[ruled_id.raw];
-    if (named_id.raw == kNotUsed) named_id = name_stack(ruled.stacks[ruled_id], named, depth, view, names, frames);
+    if (named_id.raw == kNotUsed) named_id = namer.name(ruled.stack(ruled_id));
     result.weights[result.weights.row_of(row.vcpu, named_id)].add(row.weight, row.samples);
-
-    const auto stop = static_cast<size_t>(ruled.stops[row.stack.raw]);
-    if (stop < tally.walks_by_stop.size()) tally.walks_by_stop[stop] += row.samples;
-    const StackRules::Outcome& outcome = ruled.outcomes[row.stack.raw];
-    if (outcome.roots_dropped != 0 || stop == static_cast<size_t>(capture::StopReason::kBadReturnAddress))
-      tally.walks_with_dropped_roots += row.samples;
-    if (outcome.caller_restored) tally.walks_with_restored_caller += row.samples;
-    count_addresses(tally, ruled.stacks[ruled_id].subspan(1), named, row.samples);
   }
-  result.bins = collector.bins().sorted([&](profile::StackId raw) {
-    const profile::StackId ruled_id = ruled.by_raw[raw.raw];
-    return std::pair(named_ids[ruled_id.raw], ruled.stacks[ruled_id].front());
+  result.bins = collector.bins().binned([&](uint32_t row) {
+    const auto& pair = collector.weights().rows()[row];
+    const profile::StackId ruled_id = ruled.ruled(pair.stack);
+    return profile::BinCollector::Cell{.vcpu = pair.vcpu, .group = ruled.stack(ruled_id).root, .stack = named_ids[ruled_id.raw]};
   });
-  result.timeline = collector.timeline().renamed([&](profile::StackId raw) { return named_ids[ruled.by_raw[raw.raw].raw]; });
-  tally.samples = result.weights.total_samples();
-  tally.weight = result.weights.total_weight();
-  tally.distinct_stacks = result.weights.rows().size();
-  tally.distinct_addresses = ruled.lookups.all().size();
+  result.timeline = collector.timeline().renamed([&](profile::StackId raw) { return named_ids[ruled.ruled(raw).raw]; });
   return named_ids;
 }
 
@@ -211,7 +214,7 @@ profile::LocatedProfile locate(const Collector& collector, const RuledStacks& ru
                                const ImageSet& images) {
   profile::LocatedProfile result;
   for (uint32_t i = 0; i < images.size(); ++i) result.images.push_back(describe_image(images[i]));
-  const auto lookups = ruled.lookups.all();
+  const auto lookups = ruled.lookups().all();
   for (size_t i = 0; i < lookups.size(); ++i) {
     const bool in_image = lookups[i].home == Home::kImage;
     result.locations.add({.image = in_image ? std::optional(lookups[i].image) : std::nullopt, .address = lookups[i].named_address()},
@@ -219,13 +222,13 @@ profile::LocatedProfile locate(const Collector& collector, const RuledStacks& ru
   }
   profile::WeightTable weights;
   for (const auto& row : collector.weights().rows())
-    weights[weights.row_of(row.vcpu, ruled.by_raw[row.stack.raw])].add(row.weight, row.samples);
+    weights[weights.row_of(row.vcpu, ruled.ruled(row.stack))].add(row.weight, row.samples);
   std::vector<profile::LocationId> stack;
   for (const auto& row : weights.rows()) {
-    const auto words = ruled.stacks[row.stack];
+    const auto [root, body] = ruled.stack(row.stack);
     stack.clear();
-    for (const uint32_t lookup : words.subspan(1)) stack.push_back(profile::LocationId{lookup});
-    result.rows.push_back({row.vcpu, words.front(), result.stacks.intern(stack), row.weight, row.samples});
+    for (const uint32_t lookup : ruled.body(body)) stack.push_back(profile::LocationId{lookup});
+    result.rows.push_back({row.vcpu, root, result.stacks.intern(stack), row.weight, row.samples});
   }
   return result;
 }
@@ -266,14 +269,19 @@ Result<CaptureProfile> profile_capture(const CaptureRequest& request, profile::N
   result.tally.samples_in_file = collector.seen().samples;
   result.tally.weight_in_file = collector.seen().weight;
 
-  const RuledStacks ruled = apply_rules(collector, images, input);
+  const RuledStacks ruled(collector, images, input.legacy ? guest::kDefaultKernelRange : input.summary.header.kernel_range);
   if (request.progress != nullptr) request.progress->step("naming functions", 0, 0);
-  QPERF_ASSIGN_OR_RETURN(const auto named, name_lookups(images, ruled.lookups.all(), names.frames));
-  const auto named_ids = sum_by_name(collector, ruled, named, is_exact(input) ? Depth::kLeafOnly : Depth::kWhole, request.view,
-                                     names, result);
+  QPERF_ASSIGN_OR_RETURN(const auto named, name_lookups(images, ruled.lookups().all(), names.frames));
+  const Depth depth = is_exact(input) ? Depth::kLeafOnly : Depth::kWhole;
+  const auto named_ids = sum_by_name(collector, ruled, StackNamer(ruled, named, depth, request.view, names), result);
+  tally_walks(collector, ruled, named, result.tally);
+  result.tally.samples = result.weights.total_samples();
+  result.tally.weight = result.weights.total_weight();
+  result.tally.distinct_stacks = result.weights.rows().size();
+  result.tally.distinct_addresses = ruled.lookups().all().size();
   if (request.detail == Detail::kLines) result.located = locate(collector, ruled, named, images);
   if (request.access == SampleAccess::kAgain && !input.legacy && !is_exact(input)) {
-    for (const profile::StackId ruled_id : ruled.by_raw) parts->named.push_back(named_ids[ruled_id.raw]);
+    for (uint32_t raw = 0; raw < ruled.raw_stacks(); ++raw) parts->named.push_back(named_ids[ruled.ruled(profile::StackId{raw}).raw]);
     result.samples = std::make_unique<SampleReplay>(std::move(parts));
   }
   const auto& trailer = input.summary.trailer;

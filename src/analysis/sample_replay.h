@@ -3,13 +3,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
-#include <vector>
 
-#include "analysis/collector.h"
-#include "analysis/image_set.h"
 #include "base/result.h"
-#include "profile/filter.h"
+#include "base/types.h"
 #include "profile/ids.h"
 
 namespace qperf::analysis {
@@ -27,15 +23,12 @@ struct TimedSample {
 /// grow with samples.
 class SampleReplay {
  public:
-  /// Moved into the heap so that the parts that refer to each other stay where they are.
-  struct Parts {
-    std::string path;
-    ImageSet images;
-    profile::SampleFilter filter;
-    std::unique_ptr<Collector> collector;  // refers to images and filter
-    std::vector<profile::StackId> named;   // by the collector's stacks
-  };
-  explicit SampleReplay(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+  /// replay_parts.h
+  struct Parts;
+  explicit SampleReplay(std::unique_ptr<Parts> parts);
+  SampleReplay(SampleReplay&&) noexcept;
+  SampleReplay& operator=(SampleReplay&&) noexcept;
+  ~SampleReplay();
 
   /// In the order of the file: one vCPU's samples ascend in time, chunks of different vCPUs alternate. The view that chose the
   /// samples must still live.

@@ -14,8 +14,8 @@ using PcBytes = std::array<std::byte, sizeof(uint64_t)>;  // in memory only: the
 
 }  // namespace
 
-void SiteTable::intern(std::span<const capture::PackedSite> sites, std::vector<SiteId>& ids) {
-  ids.resize(sites.size());
+void SiteTable::intern(std::span<const capture::PackedSite> sites, std::vector<uint32_t>& numbers) {
+  numbers.resize(sites.size());
   std::array<std::span<const std::byte>, Packed::kBatch> batch;
   std::array<profile::StackId, Packed::kBatch> found;
   for (size_t begin = 0; begin < sites.size(); begin += Packed::kBatch) {
@@ -31,7 +31,7 @@ void SiteTable::intern(std::span<const capture::PackedSite> sites, std::vector<S
       batch[i] = std::span(start, end);
     }
     packed_.intern_batch(std::span(batch).first(part.size()), found);
-    for (size_t i = 0; i < part.size(); ++i) ids[begin + i] = SiteId{found[i].raw};
+    for (size_t i = 0; i < part.size(); ++i) numbers[begin + i] = found[i].raw;
   }
 }
 

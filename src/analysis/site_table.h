@@ -20,8 +20,8 @@ struct SiteId {
 /// and only who looks into one decodes it. Grows with distinct sites.
 class SiteTable {
  public:
-  /// Fills `ids`: ids[i] is that of sites[i].
-  void intern(std::span<const capture::PackedSite> sites, std::vector<SiteId>& ids);
+  /// Fills `numbers`: numbers[i] is the SiteId of sites[i].
+  void intern(std::span<const capture::PackedSite> sites, std::vector<uint32_t>& numbers);
   SiteId intern(const capture::Site& site);
 
   /// Overwrites `site`.

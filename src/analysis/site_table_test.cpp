@@ -29,8 +29,10 @@ std::vector<SiteId> intern_chunk(SiteTable& table, const std::vector<capture::Si
   capture::SampleDecoder decoder;
   const auto packed = decoder.decode(payload.view(), VcpuIndex{0}, 0);
   EXPECT_TRUE(packed.ok());
+  std::vector<uint32_t> numbers;
+  if (packed) table.intern(packed->sites, numbers);
   std::vector<SiteId> ids;
-  if (packed) table.intern(packed->sites, ids);
+  for (const uint32_t number : numbers) ids.push_back(SiteId{number});
   return ids;
 }
 

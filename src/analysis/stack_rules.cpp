@@ -38,9 +38,9 @@ bool StackRules::can_be_returned_to(uint32_t era, GuestVa address) {
   return *known.can_be_returned_to;
 }
 
-bool StackRules::caller_is_in_link(const RawStack& raw) {
-  if (!raw.site.link || !kernel_range_.contains(*raw.site.link)) return false;
-  Facts& known = facts(raw.era, raw.site.pc);
+bool StackRules::caller_is_in_link(uint32_t era, const capture::Site& site) {
+  if (!site.link || !kernel_range_.contains(*site.link)) return false;
+  Facts& known = facts(era, site.pc);
   if (!known.place) return false;
   const PlacedAddress place = *known.place;
   const symbols::Image& image = images_[place.image];
@@ -49,14 +49,14 @@ bool StackRules::caller_is_in_link(const RawStack& raw) {
     case symbols::ReturnAddressAt::kSaved: return false;
     case symbols::ReturnAddressAt::kLinkRegister:
       // The frame pointer still is the caller's, so the walk began one function too far up. Equal to frames[0] is recursion.
-      return can_be_returned_to(raw.era, *raw.site.link);
+      return can_be_returned_to(era, *site.link);
     case symbols::ReturnAddressAt::kUnknown: break;
   }
   // Assembly without CFI. A function that has saved the link and called on finds its own address in it; one that has saved it
   // and called nobody yet finds what the first frame says too. Anything else came from the caller.
-  if (!follows_call(raw.era, *raw.site.link)) return false;
-  if (!raw.site.frames.empty() && raw.site.frames.front() == *raw.site.link) return false;
-  const PlacedAddress caller = *facts(raw.era, *raw.site.link).place;
+  if (!follows_call(era, *site.link)) return false;
+  if (!site.frames.empty() && site.frames.front() == *site.link) return false;
+  const PlacedAddress caller = *facts(era, *site.link).place;
   if (caller.image != place.image) return true;
   const auto own_start = image.function_start(place.address);
   return own_start && image.function_start(caller.address) != own_start;
@@ -92,25 +92,25 @@ LookupId StackRules::lookup(uint32_t era, GuestVa address, Reached reached) {
   return *id;
 }
 
-StackRules::Outcome StackRules::apply(const RawStack& raw, std::vector<LookupId>& stack) {
+StackRules::Outcome StackRules::apply(uint32_t era, const capture::Site& site, std::vector<LookupId>& stack) {
   Outcome outcome;
   stack.clear();
-  stack.push_back(lookup(raw.era, raw.site.pc, Reached::kExecuted));
+  stack.push_back(lookup(era, site.pc, Reached::kExecuted));
   std::optional<GuestVa> callee;
   const auto push_caller = [&](GuestVa address) {
-    const bool interrupted = was_interrupted(raw.era, callee, address);
-    stack.push_back(lookup(raw.era, address, interrupted ? Reached::kExecuted : Reached::kReturnedTo));
+    const bool interrupted = was_interrupted(era, callee, address);
+    stack.push_back(lookup(era, address, interrupted ? Reached::kExecuted : Reached::kReturnedTo));
     callee = interrupted ? std::nullopt : std::optional(address);
   };
-  if (caller_is_in_link(raw)) {
-    push_caller(*raw.site.link);
+  if (caller_is_in_link(era, site)) {
+    push_caller(*site.link);
     outcome.caller_restored = true;
   }
-  size_t kept = raw.site.frames.size();
-  if (!capture::is_truncated(raw.site.stop))  // a truncated walk did not reach its root
-    while (kept > 0 && !can_be_returned_to(raw.era, raw.site.frames[kept - 1])) --kept;
-  outcome.roots_dropped = static_cast<uint32_t>(raw.site.frames.size() - kept);
-  for (size_t i = 0; i < kept; ++i) push_caller(raw.site.frames[i]);
+  size_t kept = site.frames.size();
+  if (!capture::is_truncated(site.stop))  // a truncated walk did not reach its root
+    while (kept > 0 && !can_be_returned_to(era, site.frames[kept - 1])) --kept;
+  outcome.roots_dropped = static_cast<uint32_t>(site.frames.size() - kept);
+  for (size_t i = 0; i < kept; ++i) push_caller(site.frames[i]);
   return outcome;
 }
 

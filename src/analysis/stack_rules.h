@@ -7,10 +7,11 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/collector.h"
 #include "analysis/image_set.h"
 #include "analysis/lookups.h"
 #include "base/types.h"
+#include "capture/records.h"
+#include "profile/ids.h"
 
 namespace qperf::analysis {
 
@@ -30,7 +31,7 @@ class StackRules {
   };
 
   /// Fills `stack`, leaf first: the pc's lookup, then the callers'.
-  Outcome apply(const RawStack& raw, std::vector<LookupId>& stack);
+  Outcome apply(uint32_t era, const capture::Site& site, std::vector<LookupId>& stack);
 
  private:
   /// What is known about a run-time address in one era.
@@ -54,7 +55,7 @@ class StackRules {
   /// the call does not go to, that calls on and that is assembly without CFI, as exception entries are. A leaf without CFI that
   /// was interrupted itself is no such: the frame that misses between it and its caller's caller explains the other target.
   bool was_interrupted(uint32_t era, std::optional<GuestVa> callee, GuestVa address);
-  bool caller_is_in_link(const RawStack& raw);
+  bool caller_is_in_link(uint32_t era, const capture::Site& site);
   LookupId lookup(uint32_t era, GuestVa address, Reached reached);
 
   const ImageSet& images_;

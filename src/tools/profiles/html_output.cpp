@@ -32,9 +32,10 @@ bool has_clock(const CaptureProfile& profile) {
 /// Exact counts have no clock: all of them are in one bin.
 BinnedWeights binned(const CaptureProfile& profile) {
   if (profile.input.legacy || has_clock(profile)) return profile.bins;
-  BinnedWeights bins;
-  for (const auto& row : profile.weights.rows()) bins.add(0, row.vcpu, row.stack, row.weight);
-  return bins.sorted([](profile::StackId stack) { return std::pair(stack, analysis::kNoRoot); });
+  std::vector<BinnedWeights::Row> rows;
+  for (const auto& row : profile.weights.rows())
+    rows.push_back({.bin = 0, .vcpu = row.vcpu, .group = analysis::kNoRoot, .stack = row.stack, .weight = row.weight});
+  return {0, std::move(rows)};
 }
 
 HtmlTime time_axis(const HtmlInput& input, const BinnedWeights& bins) {

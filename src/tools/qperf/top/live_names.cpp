@@ -25,7 +25,7 @@ Result<void> LiveNames::prepare() {
 size_t LiveNames::add(const capture::Site& site, WallNs wall_ns) {
   const uint32_t era = images_->era_at(wall_ns);
   rules_->saw_executed(era, site.pc);
-  rules_->apply({.era = era, .root = analysis::kNoRoot, .site = site}, stacks_.emplace_back());
+  rules_->apply(era, site, stacks_.emplace_back());
   return stacks_.size() - 1;
 }
 
