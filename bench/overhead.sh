@@ -11,7 +11,7 @@
 #   QPERF_CORES    host cores to run on   [the last one; all for more than one vCPU]
 #   QPERF_SLICE_MS how long a slice is   [30]
 #   QPERF_NICE     of the runs; below zero needs root   [0]
-#   QPERF_DESIGNS  subset of: none2 floor check wall99 wall999 icount1000000 icount100000 exact   [all but wall999 and exact]
+#   QPERF_DESIGNS  subset of: none2 empty floor check wall99 wall999 icount1000000 icount100000 exact   [all but empty, wall999, exact]
 #   QEMU           the emulator   [qemu-system-riscv64]
 set -euo pipefail
 shopt -s inherit_errexit
@@ -31,7 +31,7 @@ plugin_of() {
   case $1 in
     none | none2) ;;
     floor) echo "-plugin $build/lib/libqperf_floor.so" ;;
-    check) echo "-plugin $build/lib/libqperf_floor.so,design=check" ;;
+    check | empty) echo "-plugin $build/lib/libqperf_floor.so,design=$1" ;;
     wall*) echo "-plugin $build/lib/libqperf.so,out=$work/$1,freq=${1#wall}" ;;
     icount*) echo "-plugin $build/lib/libqperf.so,out=$work/$1,mode=icount,period=${1#icount}" ;;
     exact) echo "-plugin $build/lib/libqperf.so,out=$work/$1,mode=exact" ;;
