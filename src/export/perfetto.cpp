@@ -23,16 +23,38 @@ enum : uint32_t {
 };
 }
 namespace interned_field {
-enum : uint32_t { kEventNames = 2, kAnnotationNames = 3, kFunctionNames = 5, kFrames = 6, kCallstacks = 7, kSourcePaths = 18 };
+enum : uint32_t {
+  kEventNames = 2,
+  kAnnotationNames = 3,
+  kFunctionNames = 5,
+  kFrames = 6,
+  kCallstacks = 7,
+  kMappingPaths = 17,
+  kSourcePaths = 18,
+  kMappings = 19,
+};
 }
 namespace frame_field {
-enum : uint32_t { kIid = 1, kFunctionName = 2, kSourcePath = 5, kLine = 6 };
+enum : uint32_t { kIid = 1, kFunctionName = 2, kMapping = 3, kOffset = 4, kSourcePath = 5, kLine = 6 };
+}
+namespace mapping_field {
+enum : uint32_t { kIid = 1, kPath = 7 };
 }
 namespace track_field {
 enum : uint32_t { kUuid = 1, kName = 2, kProcess = 3, kThread = 4, kParent = 5 };
 }
 namespace event_field {
-enum : uint32_t { kAnnotations = 4, kType = 9, kNameIid = 10, kTrack = 11, kFlow = 47, kTerminatingFlow = 48 };
+// Viewers of 2021 know the older two fields of arrows; later ones read those only where the newer two are missing.
+enum : uint32_t {
+  kAnnotations = 4,
+  kType = 9,
+  kNameIid = 10,
+  kTrack = 11,
+  kOldFlow = 36,
+  kOldTerminatingFlow = 42,
+  kFlow = 47,
+  kTerminatingFlow = 48,
+};
 }
 namespace annotation_field {
 enum : uint32_t { kNameIid = 1, kNumber = 3, kText = 6 };
@@ -46,6 +68,10 @@ constexpr uint64_t kSequence = 1;
 constexpr uint64_t kStateCleared = 1;
 constexpr uint64_t kNeedsState = 2;
 constexpr uint64_t kGuestKernel = 4;  // of Profiling.CpuMode
+// Frames are functions, whatever ELF they are from: one mapping holds them all. Viewers of 2021 refuse stacks whose
+// frames have none.
+constexpr uint64_t kMapping = 1;
+constexpr std::string_view kMappingPath = "guest";
 
 /// Tasks of a guest may share a pid or have none, so processes and threads are numbered here: a group is a process.
 constexpr uint64_t pid_of(LaneGroup group) noexcept { return 1 + static_cast<uint64_t>(group); }
@@ -86,6 +112,14 @@ PerfettoWriter::PerfettoWriter(const profile::NamedStacks& names, const Perfetto
   packet.number(packet_field::kFirstOnSequence, 1);
   packet.message(packet_field::kDefaults, defaults);
   write_message(sink_, kTracePacket, packet);
+  ProtoWriter path;
+  path.number(1, kMapping);
+  path.bytes(2, kMappingPath);
+  interned_.message(interned_field::kMappingPaths, path);
+  ProtoWriter mapping;
+  mapping.number(mapping_field::kIid, kMapping);
+  mapping.number(mapping_field::kPath, kMapping);
+  interned_.message(interned_field::kMappings, mapping);
 }
 
 void PerfettoWriter::packet(uint64_t at_ns, uint32_t field, const ProtoWriter& message) {
@@ -120,6 +154,8 @@ uint64_t PerfettoWriter::frame_iid(profile::FrameId frame) {
   ProtoWriter entry;
   entry.number(frame_field::kIid, iid);
   entry.number(frame_field::kFunctionName, intern(function_names_, interned_field::kFunctionNames, named.name));
+  entry.number(frame_field::kMapping, kMapping);
+  entry.number(frame_field::kOffset, 0);
   if (!named.file.empty())
     entry.number(frame_field::kSourcePath, intern(source_paths_, interned_field::kSourcePaths, named.file));
   if (named.line != 0) entry.number(frame_field::kLine, named.line);
@@ -200,11 +236,16 @@ void PerfettoWriter::end_slice(LaneId lane, WallNs at_ns) {
   packet(at_ns, packet_field::kTrackEvent, event_);
 }
 
+void PerfettoWriter::add_flow(FlowId flow, uint32_t old_field, uint32_t field) {
+  event_.number(old_field, flow.raw);
+  event_.fixed64(field, flow.raw);
+}
+
 void PerfettoWriter::slice(const TimelineSlice& slice) {
   start_slice(slice.lane, slice.name);
   details(slice.details, event_);
   for (const FlowId flow : {slice.flow, slice.second_flow})
-    if (flow.raw != 0) event_.fixed64(event_field::kTerminatingFlow, flow.raw);
+    if (flow.raw != 0) add_flow(flow, event_field::kOldTerminatingFlow, event_field::kTerminatingFlow);
   packet(slice.from_ns, packet_field::kTrackEvent, event_);
   for (const TimelinePart& part : slice.parts) {
     start_slice(slice.lane, part.name);
@@ -220,7 +261,7 @@ void PerfettoWriter::instant(const TimelineInstant& instant) {
   event_.number(event_field::kTrack, uuid_of(instant.lane));
   event_.number(event_field::kNameIid, intern(event_names_, interned_field::kEventNames, instant.name));
   details(instant.details, event_);
-  if (instant.flow.raw != 0) event_.fixed64(event_field::kFlow, instant.flow.raw);
+  if (instant.flow.raw != 0) add_flow(instant.flow, event_field::kOldFlow, event_field::kFlow);
   packet(instant.at_ns, packet_field::kTrackEvent, event_);
 }
 

@@ -47,6 +47,7 @@ class PerfettoWriter final : public TimelineWriter {
   uint64_t callstack_iid(profile::StackId stack);
   void details(std::span<const TimelineDetail> details, ProtoWriter& event);
   void start_slice(LaneId lane, std::string_view name);
+  void add_flow(FlowId flow, uint32_t old_field, uint32_t field);
   void end_slice(LaneId lane, WallNs at_ns);
   void process(LaneGroup group);
   void packet(uint64_t at_ns, uint32_t field, const ProtoWriter& message);

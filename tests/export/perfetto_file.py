@@ -38,10 +38,13 @@ class Perfetto:
         self.check(all(times == sorted(times) for times in self.flow_times.values()), f"arrows back in time: {dict(self.flow_times)}")
 
     def intern(self, data):
-        for kind in ("event_names", "debug_annotation_names", "function_names", "source_paths"):
+        for kind in ("event_names", "debug_annotation_names", "function_names", "source_paths", "mapping_paths"):
             for entry in data[kind]:
                 self.define(kind, entry, one(entry, "text", ""))
+        for mapping in data["mappings"]:
+            self.define("mappings", mapping, [self.interned["mapping_paths"][iid] for iid in mapping["path_string_ids"]])
         for frame in data["frames"]:
+            self.check(one(frame, "mapping_id") in self.interned["mappings"] and frame["rel_pc"], "a frame of no mapping")
             self.check(one(frame, "source_path_iid") in {0, *self.interned["source_paths"]}, "a frame of no path")
             self.define("frames", frame, self.interned["function_names"][one(frame, "function_name_id")])
         for stack in data["callstacks"]:
@@ -67,8 +70,12 @@ class Perfetto:
         kind = one(event, "type")
         for annotation in event["debug_annotations"]:
             self.check(one(annotation, "name_iid") in self.interned["debug_annotation_names"], "an annotation without a name")
+        for field in ("flow_ids", "terminating_flow_ids"):
+            self.check(event[field] == event[field + "_old"], "arrows that older viewers see otherwise")
         for flow in event["flow_ids"]:
             self.device_arrows += self.tracks[track].startswith("virtio-blk")
+            # Readers sort by time and keep the file's order otherwise; an end that comes first begins nothing.
+            self.check(">" not in self.flows[flow] or at < self.flow_times[flow][-1], f"arrow {flow} ends before it begins")
             self.flows[flow] = "<" + self.flows[flow]
             self.flow_times[flow].insert(0, at)
         for flow in event["terminating_flow_ids"]:

@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
 """top.py: `qperf top` on a finished and on a growing capture, by file and by control socket; its screen comes up, fits and goes away again."""
 
-import fcntl
 import os
-import pty
+import pathlib
 import re
-import select
 import shutil
 import signal
-import struct
 import subprocess
 import sys
-import termios
 import time
 
-from record_run import BUILD, GUEST, QPERF, Checks, Record, elf
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "shell"))
+from job import Job  # noqa: E402
+from record_run import BUILD, GUEST, QPERF, Checks, Record, elf  # noqa: E402
 
 WORK = BUILD / "tests/record/top"
 LIMIT_S = 120
+# Runs its arguments on a terminal whose session has no other process group, and shows its own terminal what that one shows.
+ORPHAN = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
 ROW = re.compile(r"^ *(\d+\.\d)% +(\d+\.\d)%  (.+)$", re.MULTILINE)
 
 
@@ -29,69 +29,74 @@ def top(*arguments, expect=0):
     return done.stdout + done.stderr
 
 
-class Screen:
-    """`qperf top` on a terminal of its own."""
+def last_frame(seen):
+    """Lines of the newest whole frame, without escape sequences."""
+    frame = seen.split(b"\x1b[H")[-2] if seen.count(b"\x1b[H") > 1 else seen
+    return [re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", line).decode() for line in re.split(rb"\r+\n", frame)]
 
-    def __init__(self, capture, rows, columns):
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            os.environ["TERM"] = "xterm"
-            time.sleep(0.2)  # the size is set by then; if not, a change of size follows
-            os.execv(QPERF, [str(QPERF), "top", str(capture), "--window", "3600", "--interval", "0.5"])
-        self.before = termios.tcgetattr(self.fd)
-        self.resize(rows, columns)
-        self.seen = b""
 
-    def resize(self, rows, columns):
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-
-    def wait(self, pattern):
-        deadline = time.monotonic() + LIMIT_S
-        while not re.search(pattern, self.seen, re.DOTALL):
-            ready, _, _ = select.select([self.fd], [], [], max(0, deadline - time.monotonic()))
-            try:
-                more = os.read(self.fd, 65536) if ready else b""
-            except OSError:
-                more = b""
-            if not more:
-                return False
-            self.seen += more
-        return True
-
-    def status(self):
-        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-
-    def last_frame(self):
-        """Lines of the newest whole frame, without escape sequences."""
-        frame = self.seen.split(b"\x1b[H")[-2] if self.seen.count(b"\x1b[H") > 1 else self.seen
-        return [re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", line).decode() for line in re.split(rb"\r+\n", frame)]
+UP = rb"\x1b\[\?1049h\x1b\[\?25l"
+GONE = rb"\x1b\[\?25h\x1b\[\?1049l"
+FRAME = rb"\x1b\[H.*?function.*?\x1b\[J"
 
 
 def on_screen(checks, capture):
-    screen = Screen(capture, 20, 60)
-    checks.that(screen.wait(rb"\x1b\[\?1049h.*function.*\x1b\[J.*\x1b\[J"), "the screen comes up, the other one is kept")
-    lines = screen.last_frame()
+    # Looks are as far apart as can be: what is drawn in between was drawn because of what happened.
+    start = lambda interval="3600": Job([QPERF, "top", capture, "--window", "3600", "--interval", interval], rows=20, columns=60)
+
+    job = start("0.5")
+    job.wait_for(UP + FRAME + FRAME)
+    lines = last_frame(job.seen)
     checks.that(len(lines) <= 20 and all(len(line) <= 60 for line in lines), "20 rows of 60 columns: %d, %d" % (len(lines), max(map(len, lines))))
-    screen.resize(10, 30)
-    screen.seen = b""
-    screen.wait(rb"\x1b\[J.*\x1b\[J.*\x1b\[J")
-    lines = screen.last_frame()
+    job.type(b"q")
+    job.wait_for(GONE)
+    job.ended(0)
+
+    job = start()
+    job.wait_for(UP + FRAME)
+    job.forget()
+    job.resize(10, 30)
+    job.wait_for(rb"\x1b\[H.*\x1b\[J")
+    lines = last_frame(job.seen)
     checks.that(len(lines) <= 10 and all(len(line) <= 30 for line in lines), "after a resize 10 rows of 30: %d, %d" % (len(lines), max(map(len, lines))))
-    os.write(screen.fd, b"q")
-    checks.that(screen.wait(rb"\x1b\[\?25h\x1b\[\?1049l"), "q: the screen goes away and the cursor comes back")
-    checks.that(termios.tcgetattr(screen.fd) == screen.before, "and the terminal is as before")
-    checks.that(screen.status() == 0, "and the exit code is 0")
-    os.close(screen.fd)
+    job.type(b"\x03")
+    job.wait_for(GONE)
+    job.ended(0)
+
+    job = start()
+    job.wait_for(UP + FRAME)
+    for other_modes in (False, True):
+        job.forget()
+        job.type(b"\x1a")
+        job.wait_for(GONE)
+        job.told(rb"stopped restored 1\n")
+        job.forget()
+        job.continue_it(other_modes=other_modes)
+        job.wait_for(UP + FRAME)
+    os.kill(job.pid, signal.SIGSTOP)  # cannot be answered: the screen is put up again all the same
+    job.told(rb"stopped restored 0\n")
+    job.forget()
+    job.continue_it()
+    job.wait_for(UP + FRAME)
+    job.type(b"q")
+    job.wait_for(GONE)
+    job.ended(0)
+
+    # Without a shell nobody would continue it: Ctrl-Z must not stop it. As tmux and ssh run a command.
+    job = Job([sys.executable, "-c", ORPHAN, QPERF, "top", capture, "--window", "3600", "--interval", "3600"])
+    job.wait_for(UP + FRAME)
+    job.forget()
+    job.type(b"\x1a")
+    job.wait_for(UP + FRAME)
+    job.type(b"q")
+    job.ended(0)
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGSEGV):
-        screen = Screen(capture, 20, 60)
-        screen.wait(rb"function")
-        os.kill(screen.pid, number)
-        gone = screen.wait(rb"\x1b\[\?25h\x1b\[\?1049l")
-        checks.that(gone and termios.tcgetattr(screen.fd) == screen.before, "signal %d: the terminal is put back" % number)
-        status = screen.status()
-        checks.that(status == (-number if number == signal.SIGSEGV else 0), "signal %d: status %d" % (number, status))
-        os.close(screen.fd)
+        job = start()
+        job.wait_for(UP + FRAME)
+        os.kill(job.pid, number)
+        job.wait_for(GONE)
+        job.ended(-number if number == signal.SIGSEGV else 0)
 
 
 def live(checks):

@@ -123,6 +123,11 @@ bool TimelineIntervals::draw_task(const sched::Interval& interval, exporter::Tim
   const bool idle = sched_.replayed().is_idle(interval.task);
   if (idle && interval.state != sched::TaskState::kRunning) return false;  // idle tasks wait for nothing
   slice.lane = task_lane(interval.task);
+  if (slice.flow.raw != 0 && lanes_.has_room(slice)) {
+    // Readers drop an arrow whose end stands before its begin in the file, where both are of one time.
+    ++flows_;
+    draw_wake(interval, slice.flow);
+  }
   return lanes_.draw(slice);
 }
 
@@ -140,13 +145,7 @@ void TimelineIntervals::interval(const sched::Interval& interval) {
     if (begun_by_wake && from_ns == interval.from_ns && vcpus_.contains(interval.vcpu)) slice.flow.raw = flows_ + 1;
     const auto* ended = begun_by_wake && from_ns == interval.from_ns ? device_wait(interval, interval.from_ns) : nullptr;
     if (ended != nullptr) slice.second_flow = devices_->arrow_to(*ended);
-    if (draw_task(interval, slice)) {
-      if (slice.second_flow.raw != 0) devices_->arrow_drawn(*ended);
-      if (slice.flow.raw != 0) {
-        ++flows_;
-        draw_wake(interval, slice.flow);
-      }
-    }
+    if (draw_task(interval, slice) && slice.second_flow.raw != 0) devices_->arrow_drawn(*ended);
     slice.flow = {};
     slice.second_flow = {};
     if (interval.state != sched::TaskState::kRunning || !vcpus_.contains(interval.vcpu)) return;

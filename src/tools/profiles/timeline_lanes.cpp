@@ -4,6 +4,10 @@
 
 namespace qperf::tools {
 
+bool TimelineLanes::has_room(const exporter::TimelineSlice& slice) const {
+  return std::max(slice.from_ns, ends_ns_[slice.lane.raw]) < slice.to_ns;
+}
+
 bool TimelineLanes::draw(exporter::TimelineSlice slice) {
   WallNs& end_ns = ends_ns_[slice.lane.raw];
   slice.from_ns = std::max(slice.from_ns, end_ns);

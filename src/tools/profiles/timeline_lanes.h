@@ -30,6 +30,8 @@ class TimelineLanes {
     return exporter::LaneId{position->second};
   }
 
+  /// Whether draw() would draw any of it.
+  [[nodiscard]] bool has_room(const exporter::TimelineSlice& slice) const;
   /// Draws what of the slice lies behind the lane's last one. False: nothing does.
   bool draw(exporter::TimelineSlice slice);
   void draw(const exporter::TimelineInstant& instant) { writer_.instant(instant); }

@@ -87,6 +87,8 @@ std::vector<std::string> draw(const Snapshot& snapshot, const std::string& title
   lines.add(fmt::format("{}; at {:.1f} s; {} samples in the window, {} dropped{}", snapshot.guest,
                         static_cast<double>(snapshot.end_ns) * 1e-9, snapshot.samples, snapshot.dropped,
                         snapshot.finished ? "; the recording has ended" : ""));
+  if (snapshot.damaged_chunks != 0)
+    lines.add(fmt::format("caution: {} chunks of the capture are damaged or missing: what is whole is shown", snapshot.damaged_chunks));
   lines.add(note);
   add_vcpus(lines, snapshot);
   add_tasks(lines, snapshot);

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <ctime>
 
 #include "tools/qperf/top/screen.h"
 
@@ -17,15 +18,19 @@ constexpr char kEnter[] = "\x1b[?1049h\x1b[?25l";  // alternate screen, no curso
 constexpr char kLeave[] = "\x1b[?25h\x1b[?1049l";
 
 constexpr std::array kEndingSignals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+constexpr std::array kOtherSignals = {SIGTSTP, SIGCONT, SIGWINCH};
 constexpr std::array kCrashes = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
 // One terminal, and handlers that can be given nothing else.
 termios modes_before;
+sigset_t mask_before;  // with which the wait for a key is the one place where signals are taken
 volatile std::sig_atomic_t is_entered = 0;
 volatile std::sig_atomic_t end_asked = 0;
 
 /// All of it may be called from a signal handler.
 void enter() {
+  // After a suspension too: the shell may have been told to change them.
+  if (is_entered == 0) ::tcgetattr(STDIN_FILENO, &modes_before);
   termios modes = modes_before;
   modes.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
   modes.c_cc[VMIN] = 1;
@@ -44,21 +49,12 @@ void leave() {
 }
 
 void on_end(int /*number*/) { end_asked = 1; }
-void on_size(int /*number*/) {}  // ends the wait for a key
+void on_size(int /*number*/) {}  // ends the wait for a key, so that the screen is drawn anew
 
 void on_crash(int number) {
   leave();
   ::signal(number, SIG_DFL);
   ::raise(number);
-}
-
-/// The shell gets its terminal as it was, and gives it back at SIGCONT.
-void on_suspend(int /*number*/) {
-  const int error = errno;
-  leave();
-  ::raise(SIGSTOP);
-  enter();
-  errno = error;
 }
 
 void handle(int number, void (*handler)(int)) {
@@ -67,19 +63,51 @@ void handle(int number, void (*handler)(int)) {
   ::sigaction(number, &action, nullptr);
 }
 
+/// Also after a SIGSTOP, which nothing could be done about: the shell has used the terminal meanwhile.
+void on_continue(int /*number*/) {
+  const int error = errno;
+  enter();
+  errno = error;
+}
+
+/// The shell gets its terminal as it was, and gives it back at SIGCONT. The stop is left to the kernel, which does not stop a program
+/// that no shell would continue: tmux or ssh runs this one without any.
+void on_suspend(int number) {
+  const int error = errno;
+  leave();
+  ::signal(number, SIG_DFL);
+  sigset_t only_this;
+  ::sigemptyset(&only_this);
+  ::sigaddset(&only_this, number);
+  ::raise(number);  // blocked while its handler runs
+  ::sigprocmask(SIG_UNBLOCK, &only_this, nullptr);
+  handle(number, on_suspend);
+  if (is_entered == 0) enter();  // on_continue() was not needed
+  errno = error;
+}
+
 }  // namespace
 
 FullScreen::FullScreen() {
-  ::tcgetattr(STDIN_FILENO, &modes_before);
   std::atexit(leave);
+  // One that came between drawing and waiting would be overlooked for a whole interval.
+  sigset_t taken;
+  ::sigemptyset(&taken);
+  for (const int number : kEndingSignals) ::sigaddset(&taken, number);
+  for (const int number : kOtherSignals) ::sigaddset(&taken, number);
+  ::sigprocmask(SIG_BLOCK, &taken, &mask_before);
   for (const int number : kEndingSignals) handle(number, on_end);
   for (const int number : kCrashes) handle(number, on_crash);
   handle(SIGTSTP, on_suspend);
+  handle(SIGCONT, on_continue);
   handle(SIGWINCH, on_size);
   enter();
 }
 
-FullScreen::~FullScreen() { leave(); }
+FullScreen::~FullScreen() {
+  leave();
+  ::sigprocmask(SIG_SETMASK, &mask_before, nullptr);
+}
 
 ScreenSize FullScreen::size() noexcept {
   winsize size{};
@@ -101,7 +129,8 @@ void FullScreen::show(const std::vector<std::string>& lines) {
 
 std::optional<char> FullScreen::key(int timeout_ms) {
   pollfd waiting{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-  if (::poll(&waiting, 1, timeout_ms) <= 0) return std::nullopt;
+  const timespec timeout{.tv_sec = timeout_ms / 1000, .tv_nsec = timeout_ms % 1000 * 1'000'000L};
+  if (::ppoll(&waiting, 1, &timeout, &mask_before) <= 0) return std::nullopt;
   char key = 0;
   const ssize_t got = ::read(STDIN_FILENO, &key, 1);
   if (got == 1) return key;

@@ -192,6 +192,7 @@ Result<Snapshot> LiveProfile::refresh() {
   out.guest = fmt::format("{}, {}", guest::info(summary->header.target).name, analysis::describe_mode(input));
   out.end_ns = state_->end_ns;
   out.finished = summary->trailer.has_value();
+  out.damaged_chunks = summary->integrity.damaged_chunks + summary->integrity.missing_chunks;
   QPERF_RETURN_IF_ERROR(state_->sum_samples(out));
   state_->sum_loads(out);
   return out;

@@ -41,6 +41,7 @@ struct Snapshot {
   uint64_t weight = 0;
   uint64_t dropped = 0;  // samples since the start
   bool finished = false;
+  uint64_t damaged_chunks = 0;  // since the start, missing ones too
   std::vector<VcpuLoad> vcpus;         // by number
   std::vector<HotTask> tasks;          // heaviest first; empty without trace events
   std::vector<HotFunction> functions;  // by self, then inclusive, then name

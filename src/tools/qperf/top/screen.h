@@ -19,7 +19,7 @@ struct ScreenSize {
                                             ScreenSize size);
 
 /// The terminal as a full-screen program has it: alternate screen, no echo, keys one by one. Everything is put back on every
-/// way out: the destructor, exit(), the signals that end a program, and while it is suspended.
+/// way out: the destructor, exit(), the signals that end a program, and while it is suspended. Signals wait for key() to take them.
 class FullScreen {
  public:
   FullScreen();
@@ -29,7 +29,7 @@ class FullScreen {
 
   [[nodiscard]] static ScreenSize size() noexcept;
   static void show(const std::vector<std::string>& lines);
-  /// Waits for a key at most so long; also returns, without one, when the window's size has changed.
+  /// Waits for a key at most so long; also returns, without one, when the window's size has changed and after a suspension.
   [[nodiscard]] static std::optional<char> key(int timeout_ms);
   /// True once a signal has asked the program to end.
   [[nodiscard]] static bool must_end() noexcept;

@@ -61,8 +61,11 @@ class Top {
   Result<std::vector<std::string>> look(ScreenSize size) {
     QPERF_ASSIGN_OR_RETURN(const Snapshot snapshot, profile_.refresh());
     finished_ = snapshot.finished;
+    damaged_ = snapshot.damaged_chunks != 0;
     return draw(snapshot, fmt::format("qperf top: {}, last {} s", printable(path_), options_.window_s), note(), size);
   }
+
+  [[nodiscard]] int code() const noexcept { return damaged_ ? kIncomplete : kDone; }
 
   std::string note() {
     if (!control_) return "";
@@ -79,7 +82,7 @@ class Top {
       const auto key = FullScreen::key(static_cast<int>(options_.interval_s * 1000));
       if (key == 'q' || key == 'Q') break;
     }
-    return static_cast<int>(kDone);
+    return code();
   }
 
   /// Frame after frame as plain lines: for pipes and scripts.
@@ -93,7 +96,7 @@ class Top {
       if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) break;
       if (frames == 0 && finished_) break;
     }
-    return static_cast<int>(kDone);
+    return code();
   }
 
   TopOptions options_;
@@ -101,6 +104,7 @@ class Top {
   std::optional<PluginControl> control_;
   LiveProfile profile_;
   bool finished_ = false;
+  bool damaged_ = false;
 };
 
 }  // namespace
