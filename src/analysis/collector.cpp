@@ -15,6 +15,8 @@ RawStack Collector::raw_stack(profile::StackId id) const {
 }
 
 void Collector::number_sites_of(capture::Handlers& handlers) {
+  // Sums by stack alone take less than decoding does.
+  if (view_ == nullptr && keep_ != Keep::kBins) return;
   handlers.number_sites = [this](std::span<const capture::PackedSite> sites, std::vector<uint32_t>& numbers) {
     sites_.intern(sites, numbers);
   };
@@ -34,12 +36,20 @@ void Collector::select(const capture::PackedSamples& chunk) {
   }
 }
 
+void Collector::number(const capture::PackedSamples& chunk) {
+  numbers_ = chunk.site_numbers;
+  if (numbers_.size() == chunk.sites.size()) return;
+  sites_.intern(chunk.sites, own_numbers_);
+  numbers_ = own_numbers_;
+}
+
 void Collector::add(const capture::PackedSamples& chunk) {
   select(chunk);
   if (selected_.empty()) return;
+  number(chunk);
   // The table of sites itself may be at work on a later chunk.
   auto& last = last_[chunk.vcpu.raw % kLastVcpus];
-  last.resize(std::max<size_t>(last.size(), size_t{1} + std::ranges::max(chunk.site_numbers)));
+  last.resize(std::max<size_t>(last.size(), size_t{1} + std::ranges::max(numbers_)));
   // Everything is asked for ahead of its use, else each sample waits for memory several times.
   std::array<uint32_t, kBatch> rows;
   std::span<const Selected> rest = selected_;
@@ -59,7 +69,7 @@ void Collector::add(const capture::PackedSamples& chunk) {
 
 void Collector::prefetch_last(const capture::PackedSamples& chunk, std::span<const Selected> batch) const {
   const auto& last = last_[chunk.vcpu.raw % kLastVcpus];
-  for (const Selected& selected : batch) __builtin_prefetch(last.data() + chunk.site_numbers[chunk.samples[selected.sample].site]);
+  for (const Selected& selected : batch) __builtin_prefetch(last.data() + numbers_[chunk.samples[selected.sample].site]);
 }
 
 void Collector::find_rows(const capture::PackedSamples& chunk, std::span<const Selected> batch, std::span<uint32_t> rows) {
@@ -79,7 +89,7 @@ void Collector::find_rows(const capture::PackedSamples& chunk, std::span<const S
       prefetch_sums(rows[i]);
       continue;
     }
-    const RowKey key{.vcpu = chunk.vcpu.raw, .era = era, .root = batch[i].root, .site = chunk.site_numbers[sample.site]};
+    const RowKey key{.vcpu = chunk.vcpu.raw, .era = era, .root = batch[i].root, .site = numbers_[sample.site]};
     unknown[unknowns] = {.key = key, .hash = key.hash(), .place = i};
     index_.prefetch(unknown[unknowns++].hash);
   }
@@ -114,9 +124,10 @@ void Collector::visit(const capture::PackedSamples& chunk,
   select(chunk);
   seen_ = first_time;
   if (selected_.empty()) return;
+  number(chunk);
   for (const Selected& selected : selected_) {
     const capture::Sample& sample = chunk.samples[selected.sample];
-    use(sample, intern(era_of(sample), selected.root, SiteId{chunk.site_numbers[sample.site]}));
+    use(sample, intern(era_of(sample), selected.root, SiteId{numbers_[sample.site]}));
   }
 }
 

@@ -38,10 +38,10 @@ class Collector {
   Collector(const ImageSet& images, const profile::SampleFilter& filter, Keep keep, SampleView* view = nullptr, WallNs end_ns = 0)
       : images_(images), filter_(filter), keep_(keep), view_(view), bins_(end_ns) {}
 
-  /// Handlers whose `packed_samples` needs the chunks' sites numbered: by this collector, which works on the reading's thread there.
+  /// To be called for the handlers whose `packed_samples` calls add() or visit(): has the reading's thread number the sites, where
+  /// that is the one with time to spare.
   void number_sites_of(capture::Handlers& handlers);
 
-  /// A chunk whose sites are numbered.
   void add(const capture::PackedSamples& chunk);
   /// One sample of weight 1 without a clock.
   void add_plain(VcpuIndex vcpu, const capture::Site& site);
@@ -96,12 +96,13 @@ class Collector {
   profile::StackId intern(uint32_t era, uint32_t root, SiteId site);
   /// Those of the chunk's samples that the filters select.
   void select(const capture::PackedSamples& chunk);
+  void number(const capture::PackedSamples& chunk);
   void prefetch_last(const capture::PackedSamples& chunk, std::span<const Selected> batch) const;
   /// rows[i]: of weights(), for batch[i].
   void find_rows(const capture::PackedSamples& chunk, std::span<const Selected> batch, std::span<uint32_t> rows);
   void prefetch_sums(uint32_t row) const noexcept;
   Last& last_of(const capture::PackedSamples& chunk, const Selected& selected) {
-    return last_[chunk.vcpu.raw % kLastVcpus][chunk.site_numbers[chunk.samples[selected.sample].site]];
+    return last_[chunk.vcpu.raw % kLastVcpus][numbers_[chunk.samples[selected.sample].site]];
   }
   void keep(WallNs wall_ns, VcpuIndex vcpu, uint32_t row, uint64_t weight);
 
@@ -117,7 +118,9 @@ class Collector {
   profile::Timeline timeline_;
   profile::BinCollector bins_;
   std::array<std::vector<Last>, kLastVcpus> last_;  // by the vCPU's number modulo kLastVcpus, and by site
-  std::vector<Selected> selected_;  // of the chunk at hand
+  std::vector<Selected> selected_;  // of the chunk at hand, as the rest
+  std::span<const uint32_t> numbers_;     // SiteIds, by the chunk's sites
+  std::vector<uint32_t> own_numbers_;     // where the chunk came without
 };
 
 }  // namespace qperf::analysis
