@@ -266,6 +266,7 @@ Result<CaptureProfile> profile_capture(const CaptureRequest& request, profile::N
   parts->collector = std::make_unique<Collector>(images, parts->filter, keep_for(request.order), request.view, end_of(input));
   Collector& collector = *parts->collector;
   QPERF_RETURN_IF_ERROR(input.legacy ? collect_legacy(input, collector, result) : collect(input, collector, request.progress));
+  if (request.view != nullptr) QPERF_RETURN_IF_ERROR(request.view->finish());
   result.tally.samples_in_file = collector.seen().samples;
   result.tally.weight_in_file = collector.seen().weight;
 

@@ -21,6 +21,8 @@ class SampleView {
   virtual ~SampleView() = default;
   /// Called once, when the ELFs are placed and before the samples are read.
   virtual Result<void> prepare(const CaptureInput& input, const ImageSet& images) = 0;
+  /// Called once, after the samples are read: what prepare() began beside the reading ends here.
+  virtual Result<void> finish() { return {}; }
   /// nullopt: the sample is left out. Else a number for root_name(), or kNoRoot.
   virtual std::optional<uint32_t> root_of(VcpuIndex vcpu, TaskId task, WallNs wall_ns) = 0;
   /// The frame that stacks of this number get as their root, printable; nullopt: they get none.

@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <string_view>
+#include <system_error>
 
 #include "analysis/naming.h"
 #include "capture/header_keys.h"
@@ -136,14 +137,31 @@ void SchedView::count_drops(const CaptureInput& input) {
   std::erase_if(drops_by_vcpu_, [](const auto& entry) { return total(entry.second) == 0; });
 }
 
-Result<void> SchedView::replay_events(const CaptureInput& input) {
+Result<void> SchedView::begin_replay() {
   replay_ = std::make_unique<sched::Replay>(*survey_, window_, request_.wakers);
   replay_->set_listener(request_.listener);
   if (request_.intervals) {
     log_ = std::make_unique<sched::IntervalLog>(window_);
     replay_->set_log(log_.get());
   }
-  return feed(*replay_, input.path, request_.progress);
+  if (request_.listener != nullptr) return feed(*replay_, path_, request_.progress);  // it is told on the caller's thread
+  try {
+    // How far it has come is not told: the reading of the samples says that of itself.
+    replaying_ = std::async(std::launch::async, [this] { return feed(*replay_, path_, nullptr); });
+  } catch (const std::system_error&) {
+    return feed(*replay_, path_, request_.progress);  // no thread to be had
+  }
+  return {};
+}
+
+Result<void> SchedView::finish() {
+  if (!has_replay()) return {};
+  if (replaying_.valid()) {
+    if (request_.progress != nullptr) request_.progress->step("following tasks", 0, 0);
+    QPERF_RETURN_IF_ERROR(replaying_.get());
+  }
+  QPERF_ASSIGN_OR_RETURN(names_, ImageFrameNames::make(*images_, replay_->stacks()));
+  return {};
 }
 
 Result<void> SchedView::replay_again(sched::IntervalSink& sink) const {
@@ -171,9 +189,8 @@ Result<void> SchedView::prepare(const CaptureInput& input, const ImageSet& image
     for (uint32_t i = 0; i < phases.size(); ++i) first_occurrence_.push_back(first.try_emplace(phases[i].name, i).first->second);
   }
   if (!request_.replay || !has_events()) return {};
-  QPERF_RETURN_IF_ERROR(replay_events(input));
-  QPERF_ASSIGN_OR_RETURN(names_, ImageFrameNames::make(images, replay_->stacks()));
-  return {};
+  images_ = &images;
+  return begin_replay();
 }
 
 std::optional<uint32_t> SchedView::root_of(VcpuIndex, TaskId task, WallNs wall_ns) {

@@ -3,6 +3,7 @@
 #include <tsl/robin_map.h>
 
 #include <cstdint>
+#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -60,7 +61,9 @@ class SchedView final : public SampleView {
   ~SchedView() override;
 
   /// Fails for a capture without trace events, and for a phase that it does not have.
+  /// The events are then replayed on a thread of their own while samples are read: root_of() asks nothing that the replay changes.
   Result<void> prepare(const CaptureInput& input, const ImageSet& images) override;
+  Result<void> finish() override;
   std::optional<uint32_t> root_of(VcpuIndex vcpu, TaskId task, WallNs wall_ns) override;
   [[nodiscard]] std::optional<std::string> root_name(uint32_t root) const override;
   /// With SchedRequest::label_samples, of a root that is not kNoRoot.
@@ -84,7 +87,7 @@ class SchedView final : public SampleView {
   /// False where the events were not replayed, or there are none.
   [[nodiscard]] bool has_replay() const noexcept { return replay_ != nullptr; }
 
-  /// With SchedRequest::replay, after prepare(), if has_replay().
+  /// With SchedRequest::replay, after finish(), if has_replay().
   [[nodiscard]] const sched::Replay& replayed() const noexcept { return *replay_; }
   [[nodiscard]] const sched::Window& window() const noexcept { return window_; }
   [[nodiscard]] std::vector<std::string> frames_of(sched::StackId stack) const;  // leaf first
@@ -101,7 +104,7 @@ class SchedView final : public SampleView {
  private:
   Result<void> survey_events(const CaptureInput& input);
   void count_drops(const CaptureInput& input);
-  Result<void> replay_events(const CaptureInput& input);
+  Result<void> begin_replay();
   uint32_t phase_root(WallNs wall_ns);
   uint32_t numbered_root(TaskId task);
   uint32_t labelled_root(sched::LabelId task, WallNs wall_ns);
@@ -122,6 +125,7 @@ class SchedView final : public SampleView {
   sched::Window window_;
   std::unique_ptr<sched::IntervalLog> log_;
   std::unique_ptr<sched::Replay> replay_;
+  const ImageSet* images_ = nullptr;
   std::unique_ptr<sched::FrameNames> names_;
   std::vector<signed char> wanted_;  // by label: -1 not yet asked, 0, 1
   std::optional<sched::InnermostPhases> innermost_;
@@ -130,6 +134,7 @@ class SchedView final : public SampleView {
   std::vector<TaskId> numbered_tasks_;      // by root
   tsl::robin_map<uint64_t, uint32_t> number_of_task_;
   tsl::robin_map<uint64_t, uint32_t, profile::MixedHash> root_of_pair_;
+  std::future<Result<void>> replaying_;  // the last member: its end is waited for before the others go
 };
 
 }  // namespace qperf::analysis
