@@ -37,4 +37,11 @@ expect "--once" qperf top --on
 expect "" qperf record -- qemu-system-riscv64 -
 expect "zsh" qperf completion z
 for words in $(qperf --help | sed -nE '/ommands:$/,/^$/s/^  ([a-z]+) .*/\1/p'); do expect "$words" qperf "$words"; done
+# Of every command and every job of `qperf trace`, all flags.
+commands=$(qperf completion bash | sed -nE "s/^ +'[a-z ]*:[a-z-]+'\) command='([a-z -]+)' ;;/\1/p")
+(($(wc -l <<<"$commands") > 20)) || fail "only these commands were found: $commands"
+while read -r words; do
+  flags=$(qperf $words --help | sed '/^Examples:/,$d' | grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort -u | tr '\n' ' ')
+  expect "${flags% }" qperf $words --
+done <<<"$commands"
 finish

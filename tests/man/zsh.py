@@ -65,7 +65,9 @@ def main():
     # What is typed before Tab, and what the whole line then is when it is echoed back by the shell.
     for typed, completed in (("qperf rec", "qperf record"), ("qperf trace pr", "qperf trace print"),
                              ("qperf record --start", "qperf record --start-on"), ("qperf trace print --ids det", "qperf trace print --ids detect"),
-                             ("qperf record --mode ico", "qperf record --mode icount"), ("qperf completion z", "qperf completion zsh")):
+                             ("qperf record --mode ico", "qperf record --mode icount"), ("qperf completion z", "qperf completion zsh"),
+                             ("qperf trace mmio --cap", "qperf trace mmio --capture"), ("qperf trace control --qm", "qperf trace control --qmp"),
+                             ("qperf trace blkparse --host-", "qperf trace blkparse --host-offset")):
         zsh.type("\x15" + typed + "\t" + "\x01" + "print -r -- 'LINE:" + "\x05" + "'\r")
         ok = zsh.wait(r"\nLINE:" + re.escape(completed) + r" ?\s*\r?\n")
         print(("ok: " if ok else "FAILED: ") + "%r completes to %r%s" % (typed, completed, "" if ok else ", the terminal shows %r" % zsh.seen))

@@ -70,6 +70,11 @@ for job in "stat" "hist --field nsectors" "io" "leaks" "overlaps --sector 4096 -
   expect 0 "" "$qperf" trace $job --json "${events[@]}" "$small"
   if command -v node >/dev/null; then node -e 'JSON.parse(require("fs").readFileSync(0))' <"$work/out" || fail "$job: not JSON"; fi
 done
+# The most accessed ones first; how many more there are is said.
+expect 3 "58709 events were lost" "$qperf" trace mmio --top 2 "${events[@]}" "$data/riscv64-dropped.trace"
+(($(grep -c '0x' "$work/out") == 2)) && grep -qE '^and [0-9]+ more registers$' "$work/out" || fail "mmio --top 2 says $(cat "$work/out")"
+code=0; "$qperf" trace locks --top 2 "${events[@]}" "$data/x86_64-mt-cut.trace" >"$work/out" 2>"$work/err" || code=$?
+(($(grep -c ':[0-9]' "$work/out") == 2)) && grep -qE '^and [0-9]+ more places$' "$work/out" || fail "locks --top 2 says $(cat "$work/out")"
 # print --json: an object a line, with what print shows.
 expect 0 "" "$qperf" trace print --json "${events[@]}" "$small"
 if command -v python3 >/dev/null; then

@@ -64,6 +64,8 @@ def main():
     checks.that(code == 1 and found["target"]["health"] == "failed", "another machine than the ELF's: %s" % found.get("target"))
     code, out, err = doctor("-e", kernel, path=str(WORK))
     checks.that(code == 1 and "bookworm-backports" in out, "no QEMU: says how to get it")
+    code, found = findings("-e", kernel, "--plugin", WORK / "absent.so")
+    checks.that(code == 1 and any(check["health"] == "failed" and "absent.so" in check["found"] for check in found.values()), "no such plugin: %s" % found.get("qemu"))
     code, out, err = doctor()
     checks.that(code == 2 and "nothing to examine" in err, "nothing given: %s" % err)
     code, out, err = doctor("-e", kernel)

@@ -57,6 +57,8 @@ expect 1 'No such file' -o missing.bin -- "$qemu"
 # Commas in names are doubled for QEMU's parser.
 expect 1 '' -o 'a,b.bin' --freq 100 --plugin-argument 'max_frames=9' -- "$qemu"
 has_argument "$work/plugin.so,freq=100,max_frames=9,out=$work/a,,b.bin"
+expect 1 '' -o x.bin --mode icount --period 5000 --jitter 20 -- "$qemu"
+grep -qE '^.*plugin.so,.*mode=icount.*period=5000.*jitter=20' "$FAKE_ARGUMENTS" || fail "QEMU did not get mode, period and jitter but: $(tr '\n' ' ' <"$FAKE_ARGUMENTS")"
 
 # A console that is looked at comes through byte for byte, also when its reader is slow.
 head -c 3000000 /dev/urandom >bytes
