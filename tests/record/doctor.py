@@ -23,7 +23,7 @@ def doctor(*arguments, path=None):
 def findings(*arguments):
     code, out, err = doctor("--json", *arguments)
     report = json.loads(out)
-    assert report["schema"] == "qperf-doctor" and report["version"] == 1 and report["healthy"] == (code == 0), out
+    assert report["format"] == "qperf-doctor" and report["version"] == 1 and report["healthy"] == (code == 0), out
     return code, {check["check"]: check for check in report["checks"]}
 
 

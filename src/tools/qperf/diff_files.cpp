@@ -12,6 +12,7 @@
 #include "tools/profiles/short_names.h"
 #include "tools/profiles/svg_difference.h"
 #include "tools/profiles/weight_words.h"
+#include "tools/qperf/pprof_size.h"
 
 namespace qperf::tools {
 namespace {
@@ -97,6 +98,7 @@ Result<void> write_diff_pprof(const DiffInput& input, exporter::TextSink& sink) 
   add(input.before_captures, input.before, PprofSign::kBase);
   const auto bytes = write_pprof(input.names.frames, sides, sink);
   if (!bytes) return bytes.error();
+  tell_pprof_size(*bytes);
   return {};
 }
 

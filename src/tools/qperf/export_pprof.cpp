@@ -1,20 +1,15 @@
-#include <fmt/core.h>
-
 #include <vector>
 
 #include "tools/profiles/pprof_output.h"
 #include "tools/qperf/export_format.h"
-#include "tools/qperf/terminal.h"
+#include "tools/qperf/pprof_size.h"
 
 namespace qperf::tools {
 namespace {
 
 Result<void> tell_size(Result<uint64_t> bytes) {
   if (!bytes) return std::move(bytes).error();
-  if (*bytes > kPprofMeLimitBytes)
-    report_warning(fmt::format("the file has {:.1f} MB; pprof.me takes 2 MB at most: a window (--from, --until, --phase) or one vCPU "
-                               "(--cpu) makes it smaller, and `pprof -http` has no limit",
-                               static_cast<double>(*bytes) / 1e6));
+  tell_pprof_size(*bytes);
   return {};
 }
 

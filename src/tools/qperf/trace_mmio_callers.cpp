@@ -4,6 +4,8 @@
 #include <optional>
 #include <tuple>
 
+#include "analysis/report.h"
+#include "base/printable.h"
 #include "capture/reader.h"
 #include "qemutrace/distribution.h"
 #include "timeline/clock_map.h"
@@ -83,8 +85,14 @@ class CallerCounter final : public qemutrace::Analyzer {
   qemutrace::Distribution distance_ns_;
 };
 
-Result<timeline::NearestSample> read_samples(const std::string& path, AddressNames& names) {
+struct CaptureSamples {
   timeline::NearestSample samples;
+  std::optional<analysis::Message> damage;  // of the capture
+};
+
+Result<CaptureSamples> read_samples(const std::string& path, AddressNames& names) {
+  CaptureSamples read;
+  timeline::NearestSample& samples = read.samples;
   capture::Handlers handlers;
   std::vector<uint32_t> of_site;
   handlers.samples = [&](const capture::SampleChunk& chunk) -> Result<void> {
@@ -94,10 +102,11 @@ Result<timeline::NearestSample> read_samples(const std::string& path, AddressNam
     }
     return {};
   };
-  QPERF_RETURN_IF_ERROR(capture::read_capture(path, handlers));
+  QPERF_ASSIGN_OR_RETURN(const capture::Summary summary, capture::read_capture(path, handlers));
+  read.damage = analysis::damage_in(path, summary.integrity);
   samples.seal();
   QPERF_RETURN_IF_ERROR(names.resolve());
-  return samples;
+  return read;
 }
 
 struct Row {
@@ -143,6 +152,13 @@ Totals totals_of(const CallerCounter& counter) {
   return totals;
 }
 
+/// The trace's exit code, or that a capture in which something is missing tells less.
+int conclude_both(const Analysed& analysed, std::string_view output, const CaptureSamples& samples) {
+  if (samples.damage) report_warning(printable(samples.damage->text));
+  const int code = finish(analysed, output);
+  return code == kDone && samples.damage ? kIncomplete : code;
+}
+
 }  // namespace
 
 int trace_mmio_callers(const TraceOptions& options) {
@@ -154,7 +170,7 @@ int trace_mmio_callers(const TraceOptions& options) {
   const auto samples = read_samples(options.capture, *names);
   if (!samples) return report_error(samples.error());
   const capture::Summary& capture = names->capture().summary;
-  CallerCounter counter(*samples, capture, *bound_ns);
+  CallerCounter counter(samples->samples, capture, *bound_ns);
   const auto analysed = analyse(options, counter);
   if (!analysed) return report_error(analysed.error());
   if (counter.clock() && !*counter.clock()) return report_error(counter.clock()->error());
@@ -184,14 +200,14 @@ int trace_mmio_callers(const TraceOptions& options) {
     out.add("median_distance_ns", cell(counter.distance_ns().median()));
     out.add("clock", cell_text(clock));
     out.members(json_report(analysed->report));
-    return finish(*analysed, out.text());
+    return conclude_both(*analysed, out.text(), *samples);
   }
   std::string out = table.empty() ? "no memory_region_ops_read or _write events\n" : table.text(stdout_colours());
   if (shown < rows.size()) out += fmt::format("and {} more rows\n", rows.size() - shown);
   out += fmt::format("\n{} of {} accesses by vCPUs ({} %) have a sample of their vCPU within {}; half of those within {} us\n", totals.told,
                      totals.of_vcpus, share.text, options.within, cell_us(counter.distance_ns().median()).text);
   out += "clock: " + clock + "\n";
-  return finish(*analysed, out);
+  return conclude_both(*analysed, out, *samples);
 }
 
 }  // namespace qperf::tools

@@ -43,7 +43,7 @@ std::string json_of(const std::vector<Finding>& findings, bool healthy) {
     checks += fmt::format("{}{{\"check\": {}, \"health\": {}, \"found\": {}, \"advice\": {}}}", checks.empty() ? "" : ", ",
                           json_quoted(finding.check), json_quoted(row(finding.health).name), json_quoted(finding.found),
                           json_quoted(finding.advice));
-  return fmt::format("{{\"schema\": \"qperf-doctor\", \"version\": 1, \"healthy\": {}, \"checks\": [{}]}}\n",
+  return fmt::format("{{\"format\": \"qperf-doctor\", \"version\": 1, \"healthy\": {}, \"checks\": [{}]}}\n",
                      healthy ? "true" : "false", checks);
 }
 
