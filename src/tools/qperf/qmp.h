@@ -10,16 +10,24 @@
 
 namespace qperf::tools {
 
+struct JsonMember;
+
 /// A JSON value as QMP sends it. Numbers keep their text: nothing here computes with them.
 struct JsonValue {
   enum class Kind { kNull, kBool, kNumber, kString, kArray, kObject } kind = Kind::kNull;
   bool boolean = false;
   std::string text;  // of a number or string
   std::vector<JsonValue> items;
-  std::vector<std::pair<std::string, JsonValue>> members;
+  std::vector<JsonMember> members;
 
   /// nullptr when this is no object or has no such member.
   [[nodiscard]] const JsonValue* member(std::string_view name) const noexcept;
+};
+
+/// Not a pair: that one asks its halves for traits before they are whole, which not every compiler forgives.
+struct JsonMember {
+  std::string name;
+  JsonValue value;
 };
 
 /// Parses one whole value; nesting is bounded.
