@@ -122,6 +122,8 @@ Result<void> SchedView::survey_events(const CaptureInput& input) {
   sched::SpanSet everywhere = selected_;
   if (!in_insns) everywhere = everywhere.intersect({request_.from.value_or(0), request_.until.value_or(UINT64_MAX)});
   window_ = survey_->window(everywhere);
+  for (uint32_t vcpu = 0; vcpu < survey_->vcpus(); ++vcpu)
+    if (!request_.vcpus.contains(VcpuIndex{vcpu})) window_.leave_out(VcpuIndex{vcpu});
   return {};
 }
 

@@ -14,6 +14,7 @@
 #include "analysis/progress.h"
 #include "analysis/sample_view.h"
 #include "base/pattern.h"
+#include "profile/filter.h"
 #include "profile/ids.h"
 #include "sched/off_cpu.h"
 #include "sched/phases.h"
@@ -26,6 +27,7 @@ namespace qperf::analysis {
 struct SchedRequest {
   std::optional<uint64_t> from;  // as CaptureRequest's
   std::optional<uint64_t> until;
+  profile::VcpuSet vcpus;  // intervals of others, and those that their events began, are left out
   std::optional<std::string> phase;
   std::optional<uint64_t> occurrence;  // with a phase; nullopt: all of them
   std::optional<Pattern> tasks;        // labels that it finds; nullopt: all

@@ -44,6 +44,12 @@ class Window {
   /// `of_vcpu[i]` for vCPU i; vCPUs behind the end have `everywhere`.
   Window(SpanSet everywhere, std::vector<SpanSet> of_vcpu) : everywhere_(std::move(everywhere)), of_vcpu_(std::move(of_vcpu)) {}
 
+  /// Nothing of vCPU i is looked at.
+  void leave_out(VcpuIndex vcpu) {
+    if (vcpu.raw >= of_vcpu_.size()) of_vcpu_.resize(vcpu.raw + size_t{1}, everywhere_);
+    of_vcpu_[vcpu.raw] = SpanSet(std::vector<TimeSpan>());
+  }
+
   [[nodiscard]] const SpanSet& of(VcpuIndex vcpu) const noexcept {
     return vcpu.raw < of_vcpu_.size() ? of_vcpu_[vcpu.raw] : everywhere_;
   }

@@ -60,6 +60,7 @@ analysis::SchedRequest Selection::sched_request() const {
   analysis::SchedRequest request;
   request.from = from;
   request.until = until;
+  request.vcpus = vcpus;
   request.phase = phase;
   request.occurrence = occurrence;
   request.tasks = task;
