@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
-
-#include "qemutrace/input.h"
+#include <utility>
 
 namespace qperf::qemutrace {
 namespace {
@@ -110,9 +109,9 @@ BlkTrace parse_blkparse(std::string_view text) {
   return trace;
 }
 
-Result<BlkTrace> load_blkparse(const std::string& path) {
+Result<BlkTrace> load_blkparse(const std::string& path, Input::Options options) {
   constexpr size_t kMaxFileBytes = size_t{2} << 30;
-  QPERF_ASSIGN_OR_RETURN(Input input, Input::open(path));
+  QPERF_ASSIGN_OR_RETURN(Input input, Input::open(path, std::move(options)));
   std::string text;
   for (;;) {
     const auto bytes = input.peek(1);

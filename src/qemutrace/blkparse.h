@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "qemutrace/input.h"
 
 namespace qperf::qemutrace {
 
@@ -43,7 +44,7 @@ struct BlkTrace {
 };
 
 [[nodiscard]] BlkTrace parse_blkparse(std::string_view text);
-/// An Error: not readable, or without a single event. At most kMaxFileBytes are read.
-[[nodiscard]] Result<BlkTrace> load_blkparse(const std::string& path);
+/// An Error: not readable, or without a single event. At most 2 GiB are read.
+[[nodiscard]] Result<BlkTrace> load_blkparse(const std::string& path, Input::Options options = {});
 
 }  // namespace qperf::qemutrace

@@ -33,6 +33,7 @@ Result<Input> Input::open(const std::string& path, Options options) {
   if (S_ISDIR(status.st_mode))
     return Error{ErrorCode::kIo, fmt::format("{}: is a directory, expected a trace", printable(path))};
   input.regular_ = S_ISREG(status.st_mode);
+  if (input.regular_) input.whole_bytes_ = static_cast<uint64_t>(status.st_size);
   input.buffer_.resize(kBufferBytes);
   input.begin_ = input.end_ = input.buffer_.data();
   return input;
@@ -57,6 +58,7 @@ Input::Input(Input&& other) noexcept
       begin_(other.begin_),
       end_(other.end_),
       end_offset_(other.end_offset_),
+      whole_bytes_(other.whole_bytes_),
       read_error_(std::move(other.read_error_)) {}
 
 Input::~Input() {
@@ -80,6 +82,7 @@ bool Input::wait_for_more(bool regular_end) {
 
 void Input::fill(size_t count) {
   if (ended_) return;
+  if (options_.progress) options_.progress(offset(), whole_bytes_);
   const auto left = static_cast<size_t>(end_ - begin_);
   char* const base = buffer_.data();
   // What is left moves to the front; at most one record, so the copy is small against the read.

@@ -20,6 +20,8 @@ class Input {
     bool follow = false;  // at the end of a regular file, wait for more
     /// Called about ten times a second while there is nothing to read; false ends the input.
     std::function<bool()> on_wait;
+    /// Told how many bytes of how many have been read, about once a MiB; 0 of a FIFO: not known how many.
+    std::function<void(uint64_t done, uint64_t whole)> progress;
   };
 
   /// "-" is standard input.
@@ -62,6 +64,7 @@ class Input {
   const char* begin_ = nullptr;
   const char* end_ = nullptr;
   uint64_t end_offset_ = 0;  // of end_ in the file
+  uint64_t whole_bytes_ = 0;  // of a regular file when it was opened
   std::string read_error_;
 };
 

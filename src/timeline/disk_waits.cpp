@@ -107,7 +107,8 @@ class Collector final : public sched::IntervalSink {
 
 }  // namespace
 
-Result<DiskWaits> read_disk_waits(const std::string& capture_path) {
+Result<DiskWaits> read_disk_waits(const std::string& capture_path,
+                                  const std::function<void(uint64_t done, uint64_t whole)>& progress) {
   sched::Survey survey;
   AnnouncedByTask announced;
   size_t announcements = 0;
@@ -125,6 +126,7 @@ Result<DiskWaits> read_disk_waits(const std::string& capture_path) {
     for (const capture::Sample& sample : chunk.samples) survey.sample(chunk.vcpu, sample.wall_ns, sample.insns);
     return {};
   };
+  first.progress = progress;
   QPERF_ASSIGN_OR_RETURN(const capture::Summary summary, capture::read_capture(capture_path, first));
   survey.finish(summary.header.vcpus);
   if (!survey.has_events())
@@ -139,6 +141,7 @@ Result<DiskWaits> read_disk_waits(const std::string& capture_path) {
     replay.chunk(chunk);
     return {};
   };
+  second.progress = progress;
   QPERF_RETURN_IF_ERROR(capture::read_capture(capture_path, second));
   replay.finish();
   return collector.take();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,6 +38,8 @@ struct DiskWaits {
 };
 
 /// Reads the capture twice, as the state machine of docs/off-cpu.md asks. An Error where it has no scheduler events.
-[[nodiscard]] Result<DiskWaits> read_disk_waits(const std::string& capture_path);
+/// `progress`: as capture::Handlers::progress, once from the start for each reading.
+[[nodiscard]] Result<DiskWaits> read_disk_waits(const std::string& capture_path,
+                                                const std::function<void(uint64_t done, uint64_t whole)>& progress);
 
 }  // namespace qperf::timeline

@@ -65,10 +65,12 @@ expect 0 "" "$qperf" trace print "${events[@]}" "$small" --event virtio_blk_hand
 expect 0 "" "$qperf" trace leaks "${events[@]}" "$small"
 grep -q '205 elements popped, 205 filled, 1 addresses, at most 1 open at once' "$work/out" || fail "leaks says $(cat "$work/out")"
 grep -q 'min 29.9 us, median 71.0 us, max 1233 us' "$work/out" || fail "leaks says $(cat "$work/out")"
-for job in "stat" "hist --field nsectors" "io" "leaks" "overlaps --sector 4096 --count 8" "mmio" "locks"; do
+for job in "stat" "hist --field nsectors" "io" "leaks" "overlaps --sector 4096 --count 8" "mmio" "locks" "blkparse" "print"; do
   # shellcheck disable=SC2086
   expect 0 "" "$qperf" trace $job --json "${events[@]}" "$small"
-  if command -v node >/dev/null; then node -e 'JSON.parse(require("fs").readFileSync(0))' <"$work/out" || fail "$job: not JSON"; fi
+  if command -v python3 >/dev/null; then
+    python3 "$QPERF_SOURCE/tests/shell/json_fields.py" "$QPERF_SOURCE/docs/json.md" "$work/out" || fail "$job: its JSON is not what docs/json.md says"
+  fi
 done
 # The most accessed ones first; how many more there are is said.
 expect 3 "58709 events were lost" "$qperf" trace mmio --top 2 "${events[@]}" "$data/riscv64-dropped.trace"
@@ -80,7 +82,8 @@ expect 0 "" "$qperf" trace print --json "${events[@]}" "$small"
 if command -v python3 >/dev/null; then
   python3 - "$work/out" "${small%.trace}.txt" <<'PY' || fail "print --json differs from print"
 import json, sys
-lines = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
+head, *lines = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
+assert head == {"format": "qperf-trace-print", "version": 1}
 printed = [line.split() for line in open(sys.argv[2], encoding="utf-8")]
 assert len(lines) == len(printed) > 2000
 for line, words in zip(lines, printed):

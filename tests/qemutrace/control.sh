@@ -25,7 +25,7 @@ expect 0 '^[0-9]+ events on$' on 'virtio_blk_*'
 expect 0 '^virtio_blk_req_complete +enabled$' list 'virtio_blk_*'
 require "only those are on" "$(control list '*' | grep -c ' enabled$') == $(control list 'virtio_blk_*' | grep -c ' enabled$')"
 if command -v python3 >/dev/null; then
-  control list 'virtio_blk_*' --json | python3 -c 'import json, sys; assert len(json.load(sys.stdin)["events"]) > 3' || fail "list --json is no JSON with events"
+  control list 'virtio_blk_*' --json | python3 "$QPERF_SOURCE/tests/shell/json_fields.py" "$QPERF_SOURCE/docs/json.md" - || fail "its JSON is not what docs/json.md says"
 fi
 expect 0 '^1 events off$' off virtio_blk_req_complete
 expect 0 '^virtio_blk_req_complete +disabled$' list 'virtio_blk_req_complet?'

@@ -29,8 +29,15 @@ bool has_clock(const CaptureProfile& profile) {
   return !profile.input.legacy && profile.input.summary.header.mode != guest::Mode::kExact;
 }
 
-/// Exact counts have no clock: all of them are in one bin.
-BinnedWeights binned(const CaptureProfile& profile) {
+/// Exact counts have no clock, several runs no common one: all of them are in one bin.
+BinnedWeights binned(const HtmlInput& input) {
+  const CaptureProfile& profile = input.profiles.current;
+  if (input.current_runs != nullptr) {
+    std::vector<BinnedWeights::Row> rows;
+    for (const report::Row& row : input.current_runs->rows)
+      rows.push_back({.bin = 0, .vcpu = VcpuIndex{0}, .group = analysis::kNoRoot, .stack = row.stack, .weight = row.weight});
+    return {0, std::move(rows)};
+  }
   if (profile.input.legacy || has_clock(profile)) return profile.bins;
   std::vector<BinnedWeights::Row> rows;
   for (const auto& row : profile.weights.rows())
@@ -41,7 +48,7 @@ BinnedWeights binned(const CaptureProfile& profile) {
 HtmlTime time_axis(const HtmlInput& input, const BinnedWeights& bins) {
   const CaptureProfile& current = input.profiles.current;
   HtmlTime time;
-  if (!current.input.legacy && !has_clock(current)) return time;
+  if (input.current_runs != nullptr || (!current.input.legacy && !has_clock(current))) return time;
   time.unit = current.input.legacy ? HtmlTime::Unit::kPosition : HtmlTime::Unit::kWallNs;
   uint64_t from = std::numeric_limits<uint64_t>::max();
   uint64_t until = 0;
@@ -81,14 +88,15 @@ class ReportBuilder {
       : input_(input), limits_(limits), frames_(input.profiles.names.frames, limits.name_bytes) {}
 
   HtmlReport build() {
-    BinnedWeights bins = binned(input_.profiles.current);
+    BinnedWeights bins = binned(input_);
     const uint64_t bin_ns = bins.bin_ns();
     bins.fit(limits_.sample_rows);
     if (bins.bin_ns() != bin_ns) note(fmt::format("time is told in steps of {:.1f} ms", static_cast<double>(bins.bin_ns()) / 1e6));
     if (input_.sched != nullptr) tasks_ = HtmlTasks(*input_.sched, limits_.task_lanes);
     report_.title = input_.name;
     report_.generator = "qperf " QPERF_VERSION;
-    report_.unit = weight_words(input_.profiles.current.input);
+    const analysis::CaptureInput& capture = input_.profiles.current.input;
+    report_.unit = input_.current_runs != nullptr ? quantity_words(capture) : weight_words(capture);
     report_.time = time_axis(input_, bins);
     add_tree(bins);
     add_lanes();
@@ -106,6 +114,17 @@ class ReportBuilder {
     return task ? tasks_.lane_of(*task) : 0;
   }
 
+  std::vector<report::Row> rows_now() const {
+    return input_.current_runs != nullptr ? input_.current_runs->rows : rows_of(input_.profiles.current);
+  }
+  std::vector<report::Row> rows_before() const {
+    if (input_.profiles.baseline == nullptr) return {};
+    return input_.baseline_runs != nullptr ? input_.baseline_runs->rows : rows_of(*input_.profiles.baseline);
+  }
+  static uint64_t samples_of(const HtmlRuns* runs, const CaptureProfile& only) {
+    return runs != nullptr ? runs->samples : run_of(only, 1).samples;
+  }
+
   void add_tree(const BinnedWeights& bins) {
     const profile::NamedStacks& names = input_.profiles.names;
     profile::CallTree tree;
@@ -113,7 +132,7 @@ class ReportBuilder {
     std::vector<uint64_t> self(1);
     std::vector<uint64_t> base(1);
     std::vector<profile::FrameId> matched;
-    if (input_.profiles.baseline != nullptr) matched = matched_frames(names, rows_of(input_.profiles.current));
+    if (input_.profiles.baseline != nullptr) matched = matched_frames(names, rows_now());
     const auto place_of = [&](profile::StackId stack) {
       if (matched.empty()) return tree.node_of(names.stacks[stack]);
       profile::NodeId node;
@@ -128,8 +147,7 @@ class ReportBuilder {
       sums[node.raw] = profile::saturating_add(sums[node.raw], weight);
     };
     for (const auto& row : bins.rows()) weigh(self, row.stack, row.weight);
-    if (const CaptureProfile* before = input_.profiles.baseline; before != nullptr)
-      for (const auto& row : before->weights.rows()) weigh(base, row.stack, row.weight);
+    for (const report::Row& row : rows_before()) weigh(base, row.stack, row.weight);
     std::vector<uint64_t> both = self;
     for (size_t i = 0; i < both.size(); ++i) both[i] = profile::saturating_add(both[i], base[i]);
     const auto pruned = profile::prune(tree, tree.totals(both), limits_.nodes, frames_.synthetic("[rare]"));
@@ -139,8 +157,8 @@ class ReportBuilder {
     if (input_.profiles.baseline == nullptr) return;
     report_.base = exporter::HtmlBase{.name = std::string(input_.baseline_name),
                                       .weights = {},
-                                      .samples = run_of(*input_.profiles.baseline, 1).samples,
-                                      .samples_of_now = run_of(input_.profiles.current, 1).samples};
+                                      .samples = samples_of(input_.baseline_runs, *input_.profiles.baseline),
+                                      .samples_of_now = samples_of(input_.current_runs, input_.profiles.current)};
     std::vector<uint64_t> base_now(pruned.tree.size());
     for (size_t i = 0; i < base.size(); ++i) base_now[pruned.now[i].raw] = profile::saturating_add(base_now[pruned.now[i].raw], base[i]);
     for (const uint64_t weight : base_now) report_.base->weights.add(weight);
@@ -191,8 +209,12 @@ class ReportBuilder {
     const auto add = [&](std::string key, std::string value) {
       if (!value.empty()) report_.about.emplace_back(std::move(key), std::move(value));
     };
+    if (input_.current_runs != nullptr) {
+      add_runs("recordings", *input_.current_runs);
+      add("weights", "the sum of the recordings, each taken as heavy as the heaviest; the page has no axis of time");
+    }
     bool first = true;
-    for (const std::string& line : analysis::report_lines(current)) {
+    for (const std::string& line : input_.current_runs == nullptr ? analysis::report_lines(current) : std::vector<std::string>()) {
       const size_t colon = first ? std::string::npos : line.find(": ");
       if (colon == std::string::npos)
         add(first ? "capture" : "", line);
@@ -200,13 +222,14 @@ class ReportBuilder {
         add(line.substr(0, colon), line.substr(colon + 2));
       first = false;
     }
-    if (const CaptureProfile* before = input_.profiles.baseline; before != nullptr) {
+    if (input_.baseline_runs != nullptr) {
+      add_runs("compared with", *input_.baseline_runs);
+    } else if (const CaptureProfile* before = input_.profiles.baseline; before != nullptr) {
       add("compared with", analysis::headline(before->input) + "; " + analysis::selection_line(*before));
     }
     if (input_.sched != nullptr)
       for (const std::string& line : input_.sched->report_lines())
         if (!line.starts_with("phase ") && !line.starts_with("and ")) add("scheduler", line);  // the timeline has the phases
-    if (input_.profiles.baseline != nullptr) add("compared with", analysis::report_lines(*input_.profiles.baseline).front());
     if (!current.input.legacy) {
       add("QEMU", header.qemu_version);
       add("command line", header.qemu_command_line);
@@ -219,9 +242,14 @@ class ReportBuilder {
     add_buckets();
   }
 
+  void add_runs(const std::string& key, const HtmlRuns& side) {
+    for (const CaptureProfile* run : side.runs)
+      report_.about.emplace_back(key, analysis::headline(run->input) + "; " + analysis::selection_line(*run));
+  }
+
   void add_buckets() {
     const auto& input = input_.profiles.current.input;
-    if (input.legacy || !input.summary.last_ledger || input.summary.header.mode != guest::Mode::kWall) return;
+    if (input_.current_runs != nullptr || input.legacy || !input.summary.last_ledger || input.summary.header.mode != guest::Mode::kWall) return;
     capture::Ticks sum;
     for (const auto& vcpu : input.summary.last_ledger->vcpus) {
       sum.kernel += vcpu.ticks.kernel;

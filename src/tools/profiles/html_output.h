@@ -5,10 +5,18 @@
 
 #include "analysis/sched_view.h"
 #include "export/html_report.h"
+#include "report/row.h"
 #include "tools/profiles/device_lanes.h"
 #include "tools/profiles/profiles.h"
 
 namespace qperf::tools {
+
+/// Several runs as one side of a comparison: their sum, without an axis of time.
+struct HtmlRuns {
+  std::vector<const analysis::CaptureProfile*> runs;
+  std::vector<report::Row> rows;  // of all, each run as heavy as the heaviest; analysis::weight_as_quantity()
+  uint64_t samples = 0;           // behind them: report::telling_samples()
+};
 
 /// What an HTML report is made from. `profiles.current` was read with Order::kBins, its baseline in any order.
 struct HtmlInput {
@@ -18,6 +26,8 @@ struct HtmlInput {
   const analysis::SchedView* sched = nullptr;  // with SchedRequest::intervals; nullptr: the capture has no events
   const analysis::Messages& warnings;
   const DeviceView* devices = nullptr;  // nullptr: without QEMU's trace
+  const HtmlRuns* current_runs = nullptr;  // instead of profiles.current, which is the first of them
+  const HtmlRuns* baseline_runs = nullptr;
 };
 
 /// How much of it the page may hold.

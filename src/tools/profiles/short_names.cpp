@@ -1,5 +1,7 @@
 #include "tools/profiles/short_names.h"
 
+#include <fmt/core.h>
+
 #include <filesystem>
 
 namespace qperf::tools {
@@ -16,6 +18,10 @@ std::pair<std::string, std::string> short_names(const std::string& first, const 
     second_folder = second_folder.parent_path();
   }
   return {names.first.string(), names.second.string()};
+}
+
+std::string with_more_runs(std::string_view name, size_t runs) {
+  return runs == 1 ? std::string(name) : fmt::format("{} and {} more run{}", name, runs - 1, runs == 2 ? "" : "s");
 }
 
 }  // namespace qperf::tools

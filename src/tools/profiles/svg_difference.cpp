@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "tools/profiles/matched_frames.h"
+#include "tools/profiles/short_names.h"
 
 namespace qperf::tools {
 namespace {
@@ -72,12 +73,9 @@ exporter::SvgComparison comparison_of(const SharedTree& tree, const SvgSides& si
 }
 
 std::string what_is_drawn(const SvgInput& input, const SvgSides& sides) {
-  const auto side = [](std::string_view name, size_t runs) {
-    return runs == 1 ? std::string(name) : fmt::format("{} and {} more run{}", name, runs - 1, runs == 2 ? "" : "s");
-  };
   const bool shares = sides.value_unit == "%";
   return fmt::format("widths: {}; colours: by how much each frame and what it called changed since {}, {}",
-                     side(input.name, sides.after.size()), side(sides.before_name, sides.before.size()),
+                     with_more_runs(input.name, sides.after.size()), with_more_runs(sides.before_name, sides.before.size()),
                      shares ? "both sides' weights taken as 100 %" : "in " + sides.value_unit);
 }
 

@@ -41,8 +41,11 @@ std::string progress_text(std::string_view subject, std::string_view what, uint6
 ProgressLine::ProgressLine(std::string_view subject, int fd, Clock::duration patience)
     : subject_(printable(subject)), fd_(fd), on_terminal_(knows_escape_codes(fd)), next_(Clock::now() + patience) {}
 
-ProgressLine::~ProgressLine() {
+ProgressLine::~ProgressLine() { clear(); }
+
+void ProgressLine::clear() {
   if (drawn_) put(fd_, "\r\x1b[K");
+  drawn_ = false;
 }
 
 void ProgressLine::step(std::string_view what, uint64_t done, uint64_t whole) {

@@ -23,6 +23,8 @@ class ProgressLine final : public analysis::Progress {
   ~ProgressLine() override;
 
   void step(std::string_view what, uint64_t done, uint64_t whole) override;
+  /// Takes the line away, until the next step: before something else is written to the terminal.
+  void clear();
 
  private:
   static constexpr std::chrono::milliseconds kRedraw{100};

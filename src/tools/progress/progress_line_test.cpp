@@ -35,6 +35,18 @@ TEST(ProgressLine, IsDrawnInPlaceAndTakenAway) {
   EXPECT_EQ(seen, "\rqperf: a.bin: reading samples 43 %\x1b[K\r\x1b[K");
 }
 
+TEST(ProgressLine, IsTakenAwayOnceBeforeOtherOutput) {
+  setenv("TERM", "xterm", 1);
+  const std::string seen = seen_on_terminal([](int fd) {
+    ProgressLine line("a.bin", fd, std::chrono::seconds(0));
+    line.clear();
+    line.step("reading samples", 1, 2);
+    line.clear();
+    line.clear();
+  });
+  EXPECT_EQ(seen, "\rqperf: a.bin: reading samples 50 %\x1b[K\r\x1b[K");
+}
+
 TEST(ProgressLine, ShortWorkShowsNothing) {
   setenv("TERM", "xterm", 1);
   EXPECT_EQ(seen_on_terminal([](int fd) {

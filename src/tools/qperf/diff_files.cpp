@@ -1,12 +1,14 @@
 #include "tools/qperf/diff_files.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "analysis/units.h"
 #include "export/folded.h"
+#include "report/dispersion.h"
 #include "tools/profiles/html_output.h"
 #include "tools/profiles/pprof_output.h"
 #include "tools/profiles/short_names.h"
@@ -39,6 +41,26 @@ double scale_of(const DiffInput& input, const LoadedCapture& capture, const repo
   const double quantity = quantity_of_one(capture.profile.input);
   if (quantity_per_value == 0 || quantity == 0) return 1;
   return run.value_per_weight / quantity * quantity_per_value / static_cast<double>(runs);
+}
+
+/// One side's runs, each taken as heavy as the heaviest, in nanoseconds or instructions.
+HtmlRuns summed(const std::vector<LoadedCapture>& captures, const std::vector<report::Run>& runs, double dispersion) {
+  HtmlRuns side{.runs = {}, .rows = {}, .samples = report::telling_samples(runs, dispersion)};
+  const auto quantity_of = [](const LoadedCapture& capture, uint64_t weight) {
+    return static_cast<double>(analysis::weight_as_quantity(capture.profile.input, weight));
+  };
+  double heaviest = 0;
+  for (const LoadedCapture& capture : captures) heaviest = std::max(heaviest, quantity_of(capture, capture.profile.weights.total_weight()));
+  for (size_t i = 0; i < captures.size(); ++i) {
+    side.runs.push_back(&captures[i].profile);
+    const double whole = quantity_of(captures[i], captures[i].profile.weights.total_weight());
+    for (report::Row row : runs[i].rows) {
+      const double scaled = std::round(quantity_of(captures[i], row.weight) * heaviest / std::max(whole, 1.0));
+      row.weight = static_cast<uint64_t>(std::min(scaled, 9e15));  // a page counts in doubles
+      side.rows.push_back(row);
+    }
+  }
+  return side;
 }
 
 }  // namespace
@@ -107,13 +129,20 @@ void write_diff_html(DiffInput& input, exporter::TextSink& sink) {
   const LoadedCapture& after = input.after_captures.front();
   const Profiles profiles{.names = input.names, .current = after.profile, .baseline = &before.profile};
   const auto [before_name, name] = side_names(input);
+  const std::string before_runs_name = with_more_runs(before_name, input.before.size());
+  const std::string runs_name = with_more_runs(name, input.after.size());
   const auto warnings = input.warnings();
+  const double differ = report::dispersion(input.before, input.after, report::keys_by_stable_name(input.names.frames), input.names);
+  const HtmlRuns before_runs = summed(input.before_captures, input.before, differ);
+  const HtmlRuns runs = summed(input.after_captures, input.after, differ);
   const auto* sched = after.sched.get();
-  exporter::write_html_report(html_report({.name = name,
-                                           .baseline_name = before_name,
+  exporter::write_html_report(html_report({.name = runs_name,
+                                           .baseline_name = before_runs_name,
                                            .profiles = profiles,
-                                           .sched = sched != nullptr && sched->has_events() ? sched : nullptr,
-                                           .warnings = warnings}),
+                                           .sched = sched != nullptr && sched->has_events() && input.after.size() == 1 ? sched : nullptr,
+                                           .warnings = warnings,
+                                           .current_runs = input.after.size() > 1 ? &runs : nullptr,
+                                           .baseline_runs = input.before.size() > 1 ? &before_runs : nullptr}),
                               sink);
 }
 

@@ -104,8 +104,8 @@ struct SideNeeds {
   LoadNeeds after;
 };
 
-SideNeeds needs_of(DiffOutput format) {
-  switch (format) {
+SideNeeds needs_of(const DiffOptions& options) {
+  switch (options.format) {
     case DiffOutput::kTable:
     case DiffOutput::kJson:
     case DiffOutput::kFolded:
@@ -114,7 +114,9 @@ SideNeeds needs_of(DiffOutput format) {
       const LoadNeeds needs{.detail = analysis::Detail::kLines, .label_samples = true};
       return {needs, needs};
     }
-    case DiffOutput::kHtml: return {{}, {.order = analysis::Order::kBins, .timeline_if_events = true}};
+    case DiffOutput::kHtml:
+      if (options.after.size() > 1) break;  // several have no common timeline
+      return {{}, {.order = analysis::Order::kBins, .timeline_if_events = true}};
   }
   return {};
 }
@@ -150,7 +152,7 @@ ExitCode DiffInput::exit_code() const noexcept {
 
 Result<DiffInput> load_diff(const DiffOptions& options) {
   DiffInput input;
-  const SideNeeds needs = needs_of(options.format);
+  const SideNeeds needs = needs_of(options);
   QPERF_RETURN_IF_ERROR(
       load_side(options.before, options.before_selection, options, needs.before, input.names, input.before_captures, input.before));
   QPERF_RETURN_IF_ERROR(

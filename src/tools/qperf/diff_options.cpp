@@ -15,10 +15,8 @@ constexpr Words<DiffOutput, 5> kFormat{{{"table", DiffOutput::kTable},
                                         {"pprof", DiffOutput::kPprof},
                                         {"html", DiffOutput::kHtml}}};
 
-/// A page has one recording's timeline, and sets shares against shares.
+/// A page sets shares against shares.
 Result<void> check_html(const DiffOptions& options) {
-  if (options.before.size() != 1 || options.after.size() != 1)
-    return Error{ErrorCode::kUsage, "--format html: takes one recording a side; svg and table take several"};
   if (options.normalize != Normalize::kTotal)
     return Error{ErrorCode::kUsage, "--format html: goes with --normalize total only; svg and table go with all of them"};
   return {};

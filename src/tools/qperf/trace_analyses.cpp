@@ -36,6 +36,14 @@ Result<Analysed> analyse(const TraceOptions& options, qemutrace::Analyzer& analy
   return Analysed{.report = ordered.report(), .first_ns = first.first_ns, .too_late = ordered.too_late(), .clock = ordered.clock()};
 }
 
+JsonObject json_of_job(std::string_view job) {
+  constexpr uint64_t kVersion = 1;
+  JsonObject out;
+  out.add("format", cell_text("qperf-trace-" + std::string(job)));
+  out.add("version", cell(kVersion));
+  return out;
+}
+
 int finish(const Analysed& analysed, std::string_view output) {
   const int written = write_out(output);
   if (analysed.too_late > 0)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "qemutrace/analyzer.h"
 #include "tools/qperf/table.h"
@@ -17,6 +18,9 @@ struct Analysed {
   qemutrace::TraceClock clock = qemutrace::TraceClock::kNone;
 };
 Result<Analysed> analyse(const TraceOptions& options, qemutrace::Analyzer& analyzer);
+
+/// The beginning of a job's JSON: its schema ("qperf-trace-io") and the version of that (docs/json.md).
+[[nodiscard]] JsonObject json_of_job(std::string_view job);
 
 /// Prints text or JSON, then what weakens it; returns the exit code.
 int finish(const Analysed& analysed, std::string_view output);

@@ -1,8 +1,10 @@
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include "qemutrace/blkparse.h"
 #include "qemutrace/distribution.h"
 #include "qemutrace/layers.h"
+#include "tools/progress/progress_line.h"
 #include "tools/qperf/json.h"
 #include "tools/qperf/terminal.h"
 #include "tools/qperf/trace_analyses.h"
@@ -67,7 +69,11 @@ Layer layer_of(const qemutrace::BlkTrace& trace, char action, std::string name) 
 
 Result<void> add_blkparse(const std::string& path, const char* where, std::vector<Layer>& layers) {
   if (path.empty()) return {};
-  QPERF_ASSIGN_OR_RETURN(const qemutrace::BlkTrace trace, qemutrace::load_blkparse(path));
+  ProgressLine progress(path, STDERR_FILENO);
+  qemutrace::Input::Options how;
+  how.progress = analysis::progress_of(&progress, "reading blkparse's text");
+  QPERF_ASSIGN_OR_RETURN(const qemutrace::BlkTrace trace, qemutrace::load_blkparse(path, std::move(how)));
+  progress.clear();
   if (trace.left_out > 0) report_warning(fmt::format("{}: {} events were left out: too many", path, trace.left_out));
   for (const auto& [action, what] : {std::pair{'Q', "queued"}, std::pair{'D', "issued"}}) {
     Layer layer = layer_of(trace, action, fmt::format("{} {}", where, what));
@@ -156,7 +162,7 @@ int trace_blkparse(const TraceOptions& options) {
   const Table patterns = pattern_table(layers);
   const Table matches = match_table(layers, first_host, options.host_offset);
   if (options.json) {
-    JsonObject out;
+    JsonObject out = json_of_job("blkparse");
     out.raw("layers", patterns.json());
     out.raw("matches", matches.json());
     out.members(json_report(analysed->report));

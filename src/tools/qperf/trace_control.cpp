@@ -7,7 +7,7 @@
 #include "tools/qperf/standard_output.h"
 #include "tools/qperf/table.h"
 #include "tools/qperf/terminal.h"
-#include "tools/qperf/trace_options.h"
+#include "tools/qperf/trace_analyses.h"
 
 namespace qperf::tools {
 namespace {
@@ -23,7 +23,7 @@ int list(EventSwitches& qemu, const TraceOptions& options) {
   }
   if (table.empty())
     return report_error(Error{ErrorCode::kNotFound, "no event of this QEMU matches '" + printable(pattern) + "'"});
-  JsonObject json;
+  JsonObject json = json_of_job("control");
   json.raw("events", table.json());
   return write_out(options.json ? json.text() : table.text());
 }

@@ -56,11 +56,12 @@ int trace_hist(const TraceOptions& options) {
   while (source.next(event)) {
     if (opened->filter.keeps(event)) histogram.add(event);
   }
+  opened->all_read();
   const auto rows = rows_of(histogram);
   std::string out;
   const auto to = std::back_inserter(out);
   if (options.json) {
-    fmt::format_to(to, "{{\"field\": {}, \"values\": [", json_quoted(options.field));
+    fmt::format_to(to, "{{\"format\": \"qperf-trace-hist\", \"version\": 1, \"field\": {}, \"values\": [", json_quoted(options.field));
     for (size_t i = 0; i < rows.size(); ++i)
       fmt::format_to(to, "{}\n  {{\"value\": {}, \"count\": {}}}", i == 0 ? "" : ",", json_quoted(rows[i].label),
                      rows[i].count);

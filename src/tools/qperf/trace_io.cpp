@@ -159,7 +159,7 @@ int trace_io(const TraceOptions& options) {
     }
   }
   if (options.json) {
-    JsonObject out;
+    JsonObject out = json_of_job("io");
     out.add("requests", cell(requests));
     out.raw("groups", totals.json());
     out.raw("stages", stages.json());

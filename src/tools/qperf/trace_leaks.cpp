@@ -36,7 +36,7 @@ int trace_leaks(const TraceOptions& options) {
   }
   const auto& open = finder.open_ns();
   if (options.json) {
-    JsonObject out;
+    JsonObject out = json_of_job("leaks");
     out.add("pops", cell(finder.pops()));
     out.add("fills", cell(finder.fills()));
     out.add("fills_without_pop", cell(finder.fills_without_pop()));

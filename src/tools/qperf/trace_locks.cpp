@@ -38,7 +38,7 @@ int trace_locks(const TraceOptions& options) {
     table.add(std::move(row));
   }
   if (options.json) {
-    JsonObject out;
+    JsonObject out = json_of_job("locks");
     out.raw("places", table.json());
     out.add("unfinished", cell(profile.unfinished()));
     out.add("unlocks_without_lock", cell(profile.unlocks_without_lock()));

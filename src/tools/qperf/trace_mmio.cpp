@@ -37,7 +37,7 @@ int trace_mmio(const TraceOptions& options) {
                cell_words(r.loss ? std::vector<std::string>{"events lost meanwhile: at least"} : std::vector<std::string>{})});
   }
   if (options.json) {
-    JsonObject out;
+    JsonObject out = json_of_job("mmio");
     out.raw("registers", table.json());
     out.add("other_accesses", cell(counter.other_accesses()));
     out.members(json_report(analysed->report));

@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <map>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "qemutrace/distribution.h"
 #include "timeline/clock_map.h"
 #include "timeline/nearest_sample.h"
+#include "tools/progress/progress_line.h"
 #include "tools/qperf/address_names.h"
 #include "tools/qperf/json.h"
 #include "tools/qperf/terminal.h"
@@ -95,6 +97,8 @@ Result<CaptureSamples> read_samples(const std::string& path, AddressNames& names
   timeline::NearestSample& samples = read.samples;
   capture::Handlers handlers;
   std::vector<uint32_t> of_site;
+  ProgressLine progress(path, STDERR_FILENO);
+  handlers.progress = analysis::progress_of(&progress, "reading samples");
   handlers.samples = [&](const capture::SampleChunk& chunk) -> Result<void> {
     for (const capture::Sample& sample : chunk.samples) {
       if (sample.site >= chunk.sites.size()) continue;
@@ -190,7 +194,7 @@ int trace_mmio_callers(const TraceOptions& options) {
   const std::string clock = counter.clock() ? (*counter.clock())->description() : "no accesses";
   const Cell share = cell_percent(static_cast<double>(totals.told), static_cast<double>(totals.of_vcpus));
   if (options.json) {
-    JsonObject out;
+    JsonObject out = json_of_job("mmio-callers");
     out.raw("functions", table.json());
     out.add("accesses", cell(totals.accesses));
     out.add("accesses_of_vcpus", cell(totals.of_vcpus));

@@ -1,6 +1,7 @@
 #include "tools/qperf/trace_options.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
@@ -28,7 +29,8 @@ void catch_stop_signals() {
 
 }  // namespace
 
-Result<OpenTrace> open(const TraceOptions& options, std::function<void()> on_wait) {
+Result<OpenTrace> open(const TraceOptions& options, std::function<void()> on_wait, OutputComes output) {
+  std::unique_ptr<ProgressLine> progress;
   qemutrace::OpenOptions how;
   how.events_path = options.events_path;
   how.ids = options.ids == "all" ? IdRule::kAll : options.ids == "enabled" ? IdRule::kEnabledOnly : IdRule::kDetect;
@@ -37,13 +39,18 @@ Result<OpenTrace> open(const TraceOptions& options, std::function<void()> on_wai
     if (on_wait) on_wait();
     return stop_requested == 0;
   };
+  const bool drawn_into = output == OutputComes::kMeanwhile && ::isatty(STDOUT_FILENO) == 1;
+  if (!options.follow && !drawn_into) {
+    progress = std::make_unique<ProgressLine>(options.file, STDERR_FILENO);
+    how.input.progress = analysis::progress_of(progress.get(), "reading events");
+  }
   if (options.follow) catch_stop_signals();
   QPERF_ASSIGN_OR_RETURN(qemutrace::Trace trace, qemutrace::open_trace(options.file, how));
   QPERF_ASSIGN_OR_RETURN(
       qemutrace::Filter filter,
       qemutrace::Filter::make({.events = options.events, .from = options.from, .until = options.until, .where = options.where},
                               *trace.declarations));
-  return OpenTrace{std::move(trace), std::move(filter)};
+  return OpenTrace{std::move(progress), std::move(trace), std::move(filter)};
 }
 
 int conclude(const qemutrace::ReadReport& report) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "base/result.h"
 #include "qemutrace/filter.h"
 #include "qemutrace/source.h"
+#include "tools/progress/progress_line.h"
 #include "tools/qperf/command.h"
 
 namespace qperf::tools {
@@ -50,13 +52,22 @@ struct TraceOptions {
 
 /// An open trace with the filter that the options ask for.
 struct OpenTrace {
+  std::unique_ptr<ProgressLine> progress;  // told by the trace's reader; nullptr: none
   qemutrace::Trace trace;
   qemutrace::Filter filter;
   [[nodiscard]] qemutrace::EventSource& source() const { return *trace.source; }
+  /// Takes the line of progress away: call it after the last event, before anything is printed.
+  void all_read() const {
+    if (progress) progress->clear();
+  }
 };
 
-/// Opens the trace; `on_wait` is called while a live trace is silent. Ends live reading on SIGINT and SIGTERM.
-Result<OpenTrace> open(const TraceOptions& options, std::function<void()> on_wait = {});
+/// Where output appears on a terminal while the trace is read, a line of progress would be drawn into it.
+enum class OutputComes : uint8_t { kAtEnd, kMeanwhile };
+
+/// Opens the trace; `on_wait` is called while a live trace is silent. Ends live reading on SIGINT and SIGTERM. A trace that is not
+/// followed shows on stderr how far it is read.
+Result<OpenTrace> open(const TraceOptions& options, std::function<void()> on_wait = {}, OutputComes output = OutputComes::kAtEnd);
 
 /// Says on stderr what was lost, torn or unreadable; returns kDone or kIncomplete.
 int conclude(const qemutrace::ReadReport& report);

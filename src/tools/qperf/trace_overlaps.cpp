@@ -75,7 +75,7 @@ int trace_overlaps(const TraceOptions& options) {
     in_flight.add(std::move(cells));
   }
   if (options.json) {
-    JsonObject out;
+    JsonObject out = json_of_job("overlaps");
     out.add("layer", cell_text(layer_name(finder.layer())));
     out.add("writes", cell(finder.writes()));
     if (range) out.raw("in_range", in_range.json());

@@ -73,9 +73,11 @@ void print_all(OpenTrace& opened, Printer& printer, const TextSink& sink) {
 int trace_print(const TraceOptions& options) {
   if (options.json && options.pretty) return report_error(Error{ErrorCode::kUsage, "--json and --pretty: give one of them"});
   TextSink sink(STDOUT_FILENO);
-  auto opened = open(options, [&sink] { sink.flush(); });  // a live trace shows what it has while it waits
+  // A live trace shows what it has while it waits.
+  auto opened = open(options, [&sink] { sink.flush(); }, OutputComes::kMeanwhile);
   if (!opened) return report_error(opened.error());
   if (options.json) {
+    sink.append("{\"format\": \"qperf-trace-print\", \"version\": 1}\n");
     JsonLinePrinter printer(sink);
     print_all(*opened, printer, sink);
   } else if (options.pretty) {
@@ -85,6 +87,7 @@ int trace_print(const TraceOptions& options) {
     SimpletracePrinter printer(sink);
     print_all(*opened, printer, sink);
   }
+  opened->all_read();
   sink.flush();
   if (sink.failure() == EPIPE) return kDone;  // "| head" has read enough
   if (sink.failure() != 0)

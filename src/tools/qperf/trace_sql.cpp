@@ -11,7 +11,7 @@
 #include "tools/qperf/standard_output.h"
 #include "tools/qperf/table.h"
 #include "tools/qperf/terminal.h"
-#include "tools/qperf/trace_options.h"
+#include "tools/qperf/trace_analyses.h"
 
 namespace qperf::tools {
 namespace {
@@ -164,6 +164,7 @@ Result<Database> filled(OpenTrace& opened, const std::string& path) {
     if (!opened.filter.keeps(event)) continue;
     QPERF_RETURN_IF_ERROR(database.add(event));
   }
+  opened.all_read();
   QPERF_RETURN_IF_ERROR(database.commit());
   return database;
 }
@@ -183,7 +184,7 @@ int trace_sql(const TraceOptions& options) {
   if (options.query == ".schema") columns[0].left = true;
   Table table(columns);
   for (auto& row : rows) table.add(std::move(row));
-  JsonObject json;
+  JsonObject json = json_of_job("sql");
   json.raw("rows", table.json());
   json.members(json_report(opened->source().report()));
   const int written = write_out(options.json ? json.text() : table.text());

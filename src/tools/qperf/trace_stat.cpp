@@ -50,7 +50,7 @@ std::string table(const EventCounts& counts, const std::map<std::string, uint64_
 
 std::string json(const EventCounts& counts, const qemutrace::ReadReport& report) {
   const double span_s = static_cast<double>(counts.span_ns()) / kNsPerSecond;
-  std::string out = "{\"events\": [";
+  std::string out = "{\"format\": \"qperf-trace-stat\", \"version\": 1, \"events\": [";
   bool first = true;
   for (const auto& row : counts.rows()) {
     const auto count = static_cast<double>(row.count);
@@ -103,6 +103,7 @@ int trace_stat(const TraceOptions& options) {
     if (!event.is_loss) counts.add(event);
     if (options.follow && !options.json && ++seen % kLookAtClock == 0) live.show_if_due();
   }
+  opened->all_read();
   const int written = options.json ? write_out(json(counts, source.report()))
                                    : write_out(table(counts, nullptr, static_cast<double>(counts.span_ns()) / kNsPerSecond));
   const int complete = conclude(source.report());

@@ -11,6 +11,7 @@
 #include "tools/qperf/terminal.h"
 #include "tools/qperf/trace_analyses.h"
 #include "tools/qperf/wait_tables.h"
+#include "tools/qperf/with_trace.h"
 
 namespace qperf::tools {
 namespace {
@@ -94,7 +95,7 @@ struct Inputs {
 
 Result<Inputs> read(const TraceOptions& options) {
   QPERF_ASSIGN_OR_RETURN(const capture::Summary capture, capture::read_capture(options.capture, capture::Handlers{}));
-  QPERF_ASSIGN_OR_RETURN(timeline::DiskWaits waits, timeline::read_disk_waits(options.capture));
+  QPERF_ASSIGN_OR_RETURN(timeline::DiskWaits waits, load_disk_waits(options.capture));
   QPERF_ASSIGN_OR_RETURN(OpenTrace opened, open(options));
   QPERF_ASSIGN_OR_RETURN(timeline::DeviceTrace trace, timeline::read_device_trace(opened.source(), &opened.filter, capture));
   return Inputs{.traced = match_waits(std::move(trace), std::make_unique<timeline::DiskWaits>(std::move(waits)), capture),
@@ -106,7 +107,7 @@ std::string text_of(const timeline::TracedWaits& traced, const WaitCounts& count
 }
 
 std::string json_of(const timeline::TracedWaits& traced, const WaitCounts& counts, const Table& parts, bool each) {
-  JsonObject out;
+  JsonObject out = json_of_job("waits");
   out.raw("parts", parts.json());
   if (each) out.raw("each", each_table(traced.split).json());
   add_wait_members(traced, counts, out);

@@ -1,6 +1,7 @@
 #include "tools/qperf/with_trace.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include "base/printable.h"
 #include "capture/header_keys.h"
 #include "sched/survey.h"
+#include "tools/progress/progress_line.h"
 #include "tools/qperf/terminal.h"
 #include "tools/qperf/trace_options.h"
 
@@ -68,6 +70,11 @@ int WithTrace::conclude() const {
   return tools::conclude(trace.report);
 }
 
+Result<timeline::DiskWaits> load_disk_waits(const std::string& path) {
+  ProgressLine progress(path, STDERR_FILENO);
+  return timeline::read_disk_waits(path, analysis::progress_of(&progress, "reading waits"));
+}
+
 Result<std::unique_ptr<WithTrace>> load_with_trace(const WithTraceText& text, const LoadedCapture& capture) {
   if (!text.given()) return std::unique_ptr<WithTrace>();
   const analysis::CaptureInput& input = capture.profile.input;
@@ -81,7 +88,7 @@ Result<std::unique_ptr<WithTrace>> load_with_trace(const WithTraceText& text, co
   if (!trace) return std::move(trace).error().in(printable(options.file));
   std::unique_ptr<timeline::DiskWaits> waits;
   if (capture.sched->has_events()) {
-    QPERF_ASSIGN_OR_RETURN(timeline::DiskWaits found, timeline::read_disk_waits(input.path));
+    QPERF_ASSIGN_OR_RETURN(timeline::DiskWaits found, load_disk_waits(input.path));
     waits = std::make_unique<timeline::DiskWaits>(std::move(found));
   }
   return std::make_unique<WithTrace>(options.file, opened.source().description(),

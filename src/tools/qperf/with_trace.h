@@ -44,6 +44,9 @@ struct WithTrace {
   [[nodiscard]] int conclude() const;
 };
 
+/// The waits of a capture that task switches and announcements tell; shows on stderr how far it is read.
+[[nodiscard]] Result<timeline::DiskWaits> load_disk_waits(const std::string& path);
+
 /// `capture` was loaded with LoadNeeds::replay_if_events or timeline_if_events. nullptr where no trace was asked for.
 [[nodiscard]] Result<std::unique_ptr<WithTrace>> load_with_trace(const WithTraceText& text, const LoadedCapture& capture);
 
