@@ -24,7 +24,9 @@ class BinCollector {
   /// Any order will do; where the samples of a pair ascend in time, each of its bins is one sum.
   void add(WallNs at_ns, uint32_t pair, uint64_t weight);
   /// Asks the processor for a pair that is about to be added to; any number will do.
-  void prefetch(uint32_t pair) const noexcept { __builtin_prefetch(latest_.data() + pair); }
+  void prefetch(uint32_t pair) const noexcept {
+    if (pair < latest_.size()) __builtin_prefetch(&latest_[pair]);
+  }
 
   struct Cell {
     VcpuIndex vcpu;

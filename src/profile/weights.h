@@ -33,7 +33,9 @@ class WeightTable {
   /// Reference valid until the next row_of().
   [[nodiscard]] WeightRow& operator[](size_t row) noexcept { return rows_[row]; }
   /// Asks the processor for a row that is about to be used; any number will do.
-  void prefetch(size_t row) const noexcept { __builtin_prefetch(rows_.data() + row); }
+  void prefetch(size_t row) const noexcept {
+    if (row < rows_.size()) __builtin_prefetch(&rows_[row]);
+  }
   /// In order of first sight.
   [[nodiscard]] std::span<const WeightRow> rows() const noexcept { return rows_; }
 

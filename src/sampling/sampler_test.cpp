@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "sampling/clock.h"
 #include "sampling/fake_guest.h"
 #include "sampling/ledger.h"

@@ -1,5 +1,6 @@
 #include "csv_capture.h"
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <map>

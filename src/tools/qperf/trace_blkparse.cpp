@@ -1,6 +1,8 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "qemutrace/blkparse.h"
 #include "qemutrace/distribution.h"
 #include "qemutrace/layers.h"
