@@ -25,13 +25,15 @@ void BinCollector::add(WallNs at_ns, uint32_t pair, uint64_t weight) {
     sum = saturating_add(sum, weight);
     return;
   }
+  in_order_ &= latest.bin <= bin;
   sums_.push_back({.bin = bin, .pair = pair, .weight = weight});
   latest = {.bin = bin, .sum_plus_1 = static_cast<uint32_t>(sums_.size())};
   if (sums_.size() >= max_sums_) make_room();
 }
 
-/// Adds up what falls together in bins that are 2^shift times as long.
 void BinCollector::merge(unsigned shift) {
+  if (!in_order_) std::ranges::sort(sums_, {}, [](const Sum& sum) { return uint64_t{sum.pair} << 32 | sum.bin; });
+  in_order_ = true;
   bin_bits_ += shift;
   std::ranges::fill(latest_, Latest{});
   size_t kept = 0;
@@ -51,6 +53,7 @@ void BinCollector::merge(unsigned shift) {
 
 void BinCollector::make_room() {
   const size_t goal = max_sums_ / 4 * 3;
+  if (!in_order_) merge(0);
   while (sums_.size() > goal && bin_bits_ < BinnedWeights::kMostBinBits) merge(1);
   // One bin is left, and more different pairs than sums were meant for: they are what the profile is made of.
   if (sums_.size() > goal) max_sums_ *= 2;

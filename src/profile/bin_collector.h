@@ -11,9 +11,8 @@
 
 namespace qperf::profile {
 
-/// Sums samples by (time bin, pair), a pair being a row of a WeightTable: (vCPU, stack). Memory is bounded however long the capture
-/// is, and but for a word per pair however many there are: where the sums become too many, bins get twice as long and sums that fall
-/// together are added up.
+/// Sums samples by (time bin, pair), a pair being a row of a WeightTable: (vCPU, stack). Memory grows with distinct pairs, never with
+/// samples: where the sums become too many, bins get twice as long and sums that fall together are added up.
 class BinCollector {
  public:
   static constexpr size_t kMaxSums = size_t{1} << 20;
@@ -49,6 +48,7 @@ class BinCollector {
     uint32_t sum_plus_1 = 0;  // 0: none
   };
 
+  /// Adds up what falls together in bins that are 2^shift times as long.
   void merge(unsigned shift);
   void make_room();
 
@@ -56,6 +56,7 @@ class BinCollector {
   unsigned bin_bits_;
   std::vector<Sum> sums_;       // in the order of first sight
   std::vector<Latest> latest_;  // by pair
+  bool in_order_ = true;        // each pair's sums ascend in time: equal bins of it are neighbours among them
 };
 
 }  // namespace qperf::profile
