@@ -65,8 +65,6 @@ class Collector {
   [[nodiscard]] RawStack raw_stack(profile::StackId id) const;
   /// Overwrites `site`.
   void read(SiteId id, capture::Site& site) const { sites_.read(id, site); }
-  /// Ids of sites are 0 .. sites() - 1.
-  [[nodiscard]] size_t sites() const noexcept { return sites_.size(); }
   [[nodiscard]] const profile::Timeline& timeline() const noexcept { return timeline_; }
   /// By row of weights().
   [[nodiscard]] const profile::BinCollector& bins() const noexcept { return bins_; }
@@ -96,6 +94,7 @@ class Collector {
   profile::StackId intern(uint32_t era, uint32_t root, SiteId site);
   /// Those of the chunk's samples that the filters select.
   void select(const capture::PackedSamples& chunk);
+  /// Sets numbers_: what the chunk came with, else made here.
   void number(const capture::PackedSamples& chunk);
   void prefetch_last(const capture::PackedSamples& chunk, std::span<const Selected> batch) const;
   /// rows[i]: of weights(), for batch[i].

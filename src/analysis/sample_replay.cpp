@@ -6,8 +6,6 @@
 namespace qperf::analysis {
 
 SampleReplay::SampleReplay(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
-SampleReplay::SampleReplay(SampleReplay&&) noexcept = default;
-SampleReplay& SampleReplay::operator=(SampleReplay&&) noexcept = default;
 SampleReplay::~SampleReplay() = default;
 
 Result<void> SampleReplay::run(const std::function<void(const TimedSample&)>& use) const {

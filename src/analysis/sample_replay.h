@@ -26,8 +26,6 @@ class SampleReplay {
   /// replay_parts.h
   struct Parts;
   explicit SampleReplay(std::unique_ptr<Parts> parts);
-  SampleReplay(SampleReplay&&) noexcept;
-  SampleReplay& operator=(SampleReplay&&) noexcept;
   ~SampleReplay();
 
   /// In the order of the file: one vCPU's samples ascend in time, chunks of different vCPUs alternate. The view that chose the

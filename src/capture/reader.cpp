@@ -79,18 +79,13 @@ class Reading {
 
   /// Samples that nobody asked for were passed over: those that count lie behind us.
   Result<void> read_last_samples() {
-    for (const auto& [vcpu, position] : last_samples_) {
-      QPERF_RETURN_IF_ERROR(source_.seek(position));
-      QPERF_ASSIGN_OR_RETURN(auto window, source_.peek(kChunkHeaderBytes));
-      const auto header = decode_chunk_header(window);
-      if (!header) continue;  // another process has changed the file meanwhile
-      QPERF_ASSIGN_OR_RETURN(window, source_.peek(kChunkHeaderBytes + header->stored_bytes));
-      if (window.size() < kChunkHeaderBytes + header->stored_bytes) continue;
-      const auto stored = window.subspan(kChunkHeaderBytes, header->stored_bytes);
-      if (header->kind != static_cast<uint16_t>(ChunkKind::kSamples) || header->vcpu != vcpu || !check_lengths(*header) ||
-          !check_fields(*header) || xxh3_64(stored) != header->payload_checksum)
-        continue;
-      QPERF_RETURN_IF_ERROR(stream_chunk(ChunkKind::kSamples, *header, stored));
+    for (const auto& [vcpu, chunk] : last_samples_) {
+      const auto& [position, header] = chunk;
+      QPERF_RETURN_IF_ERROR(source_.seek(position + kChunkHeaderBytes));
+      QPERF_ASSIGN_OR_RETURN(const auto window, source_.peek(header.stored_bytes));
+      const auto stored = window.first(std::min<size_t>(window.size(), header.stored_bytes));
+      if (xxh3_64(stored) != header.payload_checksum) continue;  // another process has changed the file meanwhile
+      QPERF_RETURN_IF_ERROR(stream_chunk(ChunkKind::kSamples, header, stored));
     }
     return {};
   }
@@ -209,7 +204,7 @@ class Reading {
     if (summary_.trailer && kind != ChunkKind::kMetadata)
       return pass_over({ErrorCode::kBadFormat, "a chunk behind the trailer"});
     if (kind == ChunkKind::kSamples && handlers_.last_samples) {
-      last_samples_[header.vcpu] = source_.position();
+      last_samples_[header.vcpu] = {.position = source_.position(), .header = header};
       return {};
     }
     if (!is_wanted(kind)) return {};
@@ -336,7 +331,11 @@ class Reading {
   Summary summary_;
   MetadataCollector metadata_;
   Decompressor decompressor_;
-  std::map<uint32_t, uint64_t> last_samples_;  // position of the last chunk, by vCPU; with Handlers::last_samples
+  struct PassedOver {
+    uint64_t position = 0;
+    ChunkHeader header;
+  };
+  std::map<uint32_t, PassedOver> last_samples_;  // the last chunk, by vCPU; with Handlers::last_samples
   uint64_t next_number_ = 0;
   uint64_t headers_lost_ = 0;  // damaged chunk headers since the last readable one: their numbers are not missing twice
 };

@@ -58,8 +58,7 @@ class IntervalLog {
   /// Joins rows of one owner and state that begin in the same stretch of `resolution_ns`.
   static void join(std::vector<Row>& rows, uint64_t resolution_ns);
   /// join() with longer stretches, `resolution_ns` doubled as often as it likely takes and then again, until at most `most` are left or
-  /// nothing more can be joined.
-  /// Returns the last one, 0 if the rows were few enough.
+  /// nothing more can be joined. Returns the last one, 0 if the rows were few enough.
   static uint64_t join_until(std::vector<Row>& rows, size_t most, uint64_t resolution_ns);
 
  private:

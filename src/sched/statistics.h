@@ -9,8 +9,8 @@
 
 #include "base/types.h"
 #include "sched/interval.h"
-#include "sched/pair_hash.h"
 #include "sched/latency.h"
+#include "sched/pair_hash.h"
 #include "sched/window.h"
 
 namespace qperf::sched {
@@ -119,6 +119,7 @@ class Statistics {
   struct KeyHash {
     size_t operator()(const ResourceKey& key) const noexcept;
   };
+
   TaskStatistics& task(TaskIndex index);
   VcpuStatistics& vcpu(VcpuIndex index);
   void ran(const Interval& interval, TaskStatistics& of_task, uint64_t ns);

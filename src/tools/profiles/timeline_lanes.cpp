@@ -9,9 +9,9 @@ bool TimelineLanes::has_room(const exporter::TimelineSlice& slice) const {
 }
 
 bool TimelineLanes::draw(exporter::TimelineSlice slice) {
+  if (!has_room(slice)) return false;
   WallNs& end_ns = ends_ns_[slice.lane.raw];
   slice.from_ns = std::max(slice.from_ns, end_ns);
-  if (slice.from_ns >= slice.to_ns) return false;
   end_ns = slice.to_ns;
   writer_.slice(slice);
   return true;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,8 +44,9 @@ double scale_of(const DiffInput& input, const LoadedCapture& capture, const repo
   return run.value_per_weight / quantity * quantity_per_value / static_cast<double>(runs);
 }
 
-/// One side's runs, each taken as heavy as the heaviest, in nanoseconds or instructions.
-HtmlRuns summed(const std::vector<LoadedCapture>& captures, const std::vector<report::Run>& runs, double dispersion) {
+/// One side's runs, each taken as heavy as the heaviest, in nanoseconds or instructions; nullopt: there is one, which stays as it is.
+std::optional<HtmlRuns> summed(const std::vector<LoadedCapture>& captures, const std::vector<report::Run>& runs, double dispersion) {
+  if (captures.size() == 1) return std::nullopt;
   HtmlRuns side{.runs = {}, .rows = {}, .samples = report::telling_samples(runs, dispersion)};
   const auto quantity_of = [](const LoadedCapture& capture, uint64_t weight) {
     return static_cast<double>(analysis::weight_as_quantity(capture.profile.input, weight));
@@ -132,17 +134,19 @@ void write_diff_html(DiffInput& input, exporter::TextSink& sink) {
   const std::string before_runs_name = with_more_runs(before_name, input.before.size());
   const std::string runs_name = with_more_runs(name, input.after.size());
   const auto warnings = input.warnings();
-  const double differ = report::dispersion(input.before, input.after, report::keys_by_stable_name(input.names.frames), input.names);
-  const HtmlRuns before_runs = summed(input.before_captures, input.before, differ);
-  const HtmlRuns runs = summed(input.after_captures, input.after, differ);
+  const bool several = input.before.size() > 1 || input.after.size() > 1;
+  const double differ =
+      several ? report::dispersion(input.before, input.after, report::keys_by_stable_name(input.names.frames), input.names) : 0;
+  const auto before_runs = summed(input.before_captures, input.before, differ);
+  const auto runs = summed(input.after_captures, input.after, differ);
   const auto* sched = after.sched.get();
   exporter::write_html_report(html_report({.name = runs_name,
                                            .baseline_name = before_runs_name,
                                            .profiles = profiles,
-                                           .sched = sched != nullptr && sched->has_events() && input.after.size() == 1 ? sched : nullptr,
+                                           .sched = sched != nullptr && sched->has_events() && !runs ? sched : nullptr,
                                            .warnings = warnings,
-                                           .current_runs = input.after.size() > 1 ? &runs : nullptr,
-                                           .baseline_runs = input.before.size() > 1 ? &before_runs : nullptr}),
+                                           .current_runs = runs ? &*runs : nullptr,
+                                           .baseline_runs = before_runs ? &*before_runs : nullptr}),
                               sink);
 }
 
