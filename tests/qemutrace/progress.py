@@ -15,11 +15,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "shell")
 from job import LIMIT_S, Job  # noqa: E402
 
 BUILD = pathlib.Path(os.environ["QPERF_BUILD"])
-WORK = BUILD / "tests" / "trace_progress"
+# As deep as a checkout may lie: the line is longer than a row then.
+WORK = BUILD / "tests" / "trace_progress" / "a_folder_of_a_long_name" / "and_one_more_of_the_kind"
 QPERF = BUILD / "bin/qperf"
 FIFO = WORK / "trace"
 EVENTS = WORK / "events"
-LINE = rb"\rqperf: [^\r]*/trace: reading events\x1b\[K"
+LINE = rb"\rqperf: \.\.\.[^\r]*/trace: reading events\x1b\[K"
 CLEARED = rb"\r\x1b\[K"
 
 failed = 0
@@ -80,6 +81,11 @@ def main():
     job.wait_for(rb"0x13\r?\n")
     job.ended(0)
     check(b"reading" not in job.seen, "print on the terminal has none")
+    job = Job(trace("stat", "--follow"))
+    feed_slowly()
+    job.wait_for(rb"tick +20")
+    job.ended(0)
+    check(b"reading" not in job.seen, "stat --follow, which redraws its table, has none")
     job = Job(["sh", "-c", "exec %s 2>'%s'" % (shlex.join(trace("stat")), WORK / "err")])
     feed_slowly()
     job.wait_for(rb"tick +20")

@@ -13,10 +13,21 @@ namespace qperf::tools {
 namespace {
 
 constexpr size_t kUsualColumns = 80;
+constexpr std::string_view kOpening = "qperf: ";
+constexpr std::string_view kCut = "...";
 
 size_t columns_of(int fd) {
   winsize size{};
   return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col != 0 ? size.ws_col : kUsualColumns;
+}
+
+/// The end of a path says most of it: `...trace/a.bin` in at most so many bytes, which are no fewer than the columns it takes.
+std::string end_of(std::string_view text, size_t most) {
+  if (text.size() <= most) return std::string(text);
+  if (most <= kCut.size()) return std::string(kCut.substr(0, most));
+  text.remove_prefix(text.size() - (most - kCut.size()));
+  while (!text.empty() && (static_cast<unsigned char>(text.front()) & 0xc0) == 0x80) text.remove_prefix(1);  // inside a character
+  return std::string(kCut).append(text);
 }
 
 /// A line that cannot be drawn is no reason to stop.
@@ -30,11 +41,14 @@ bool knows_escape_codes(int fd) {
 }
 
 std::string progress_text(std::string_view subject, std::string_view what, uint64_t done, uint64_t whole, size_t columns) {
-  std::string text = fmt::format("qperf: {}: {}", subject, what);
+  std::string news = fmt::format(": {}", what);
   // In floating point: a product of two sizes of files may not fit.
-  if (whole != 0) text += fmt::format(" {:.0f} %", 100.0 * static_cast<double>(std::min(done, whole)) / static_cast<double>(whole));
+  if (whole != 0) news += fmt::format(" {:.0f} %", 100.0 * static_cast<double>(std::min(done, whole)) / static_cast<double>(whole));
   // A full row would wrap on some terminals.
-  if (text.size() >= columns) text.resize(columns == 0 ? 0 : columns - 1);
+  const size_t room = columns == 0 ? 0 : columns - 1;
+  const size_t taken = kOpening.size() + news.size();
+  std::string text = std::string(kOpening) + end_of(subject, room > taken ? room - taken : 0) + news;
+  if (text.size() > room) text.resize(room);
   return text;
 }
 

@@ -36,7 +36,8 @@ class ProgressLine final : public analysis::Progress {
   Clock::time_point next_;
 };
 
-/// The text of the line: "qperf: a.bin: reading samples 43 %". Cut to what fits one row of `columns` columns.
+/// The text of the line: "qperf: a.bin: reading samples 43 %". What does not fit one row of `columns` columns is cut from the
+/// subject's beginning: what is done and how far it is stays readable.
 [[nodiscard]] std::string progress_text(std::string_view subject, std::string_view what, uint64_t done, uint64_t whole, size_t columns);
 
 }  // namespace qperf::tools

@@ -91,6 +91,16 @@ TEST(ProgressText, FitsOneRowAndNeverExceedsTheWhole) {
   EXPECT_EQ(progress_text("a", "x", 5, 4, 80), "qperf: a: x 100 %");
   EXPECT_EQ(progress_text(std::string(200, 'a'), "x", 1, 2, 80).size(), 79U);
   EXPECT_EQ(progress_text("a", "x", 1, 2, 0), "");
+  for (size_t columns = 1; columns < 40; ++columns) EXPECT_LT(progress_text("/some/path/a.bin", "reading", 1, 2, columns).size(), columns);
+}
+
+TEST(ProgressText, ALongPathLosesItsBeginning) {
+  EXPECT_EQ(progress_text("/home/someone/work/a.bin", "reading samples", 43, 100, 38), "qperf: ...a.bin: reading samples 43 %");
+  EXPECT_EQ(progress_text("/home/someone/work/a.bin", "reading samples", 43, 100, 34), "qperf: ...n: reading samples 43 %");
+  EXPECT_EQ(progress_text("/home/someone/work/a.bin", "reading samples", 43, 100, 32), "qperf: ..: reading samples 43 %");
+  EXPECT_EQ(progress_text("/home/someone/work/a.bin", "reading samples", 43, 100, 22), "qperf: : reading samp");
+  // No half of a character.
+  EXPECT_EQ(progress_text("/x/\u00e9.bin", "x", 1, 2, 24), "qperf: ....bin: x 50 %");
 }
 
 }  // namespace
