@@ -95,10 +95,10 @@ TEST(ProgressText, FitsOneRowAndNeverExceedsTheWhole) {
 }
 
 TEST(ProgressText, ALongPathLosesItsBeginning) {
-  EXPECT_EQ(progress_text("/home/someone/work/a.bin", "reading samples", 43, 100, 38), "qperf: ...a.bin: reading samples 43 %");
-  EXPECT_EQ(progress_text("/home/someone/work/a.bin", "reading samples", 43, 100, 34), "qperf: ...n: reading samples 43 %");
-  EXPECT_EQ(progress_text("/home/someone/work/a.bin", "reading samples", 43, 100, 32), "qperf: ..: reading samples 43 %");
-  EXPECT_EQ(progress_text("/home/someone/work/a.bin", "reading samples", 43, 100, 22), "qperf: : reading samp");
+  EXPECT_EQ(progress_text("boot/captures/june/a.bin", "reading samples", 43, 100, 38), "qperf: ...a.bin: reading samples 43 %");
+  EXPECT_EQ(progress_text("boot/captures/june/a.bin", "reading samples", 43, 100, 34), "qperf: ...n: reading samples 43 %");
+  EXPECT_EQ(progress_text("boot/captures/june/a.bin", "reading samples", 43, 100, 32), "qperf: ..: reading samples 43 %");
+  EXPECT_EQ(progress_text("boot/captures/june/a.bin", "reading samples", 43, 100, 22), "qperf: : reading samp");
   // No half of a character.
   EXPECT_EQ(progress_text("/x/\u00e9.bin", "x", 1, 2, 24), "qperf: ....bin: x 50 %");
 }
