@@ -105,8 +105,8 @@ void add_stat_command(CLI::App& app, Action& action) {
   command->add_option("--top", options->top, "resources to show, 0 for all [20]")->type_name("N");
   command->add_flag("--json", options->json, "print JSON (docs/json.md); everything, whatever --top says");
   command->footer(
-      "Needs a capture with trace events (trace=). With --task: the tables of tasks only. Delay is the time from a wake to the run that follows it. What a loss of events\n"
-      "makes doubtful counts as uncertain (docs/off-cpu.md).\n"
+      "Needs a capture with trace events (trace=). With --task: the tables of tasks only. Delay is the time from a wake to the run\n"
+      "that follows it. What a loss of events makes doubtful counts as uncertain (docs/off-cpu.md).\n"
       "Examples:\n"
       "  qperf stat qperf.bin\n"
       "  qperf stat --phase build -e vmlinux qperf.bin\n"
