@@ -7,20 +7,23 @@
 namespace qperf::exporter {
 namespace {
 
-/// A group is a process of the viewer, a lane a thread; samples have a process of their own.
+/// A group is a process of the viewer, a lane a thread; samples have processes of their own. The host has nothing but samples.
 constexpr uint64_t kSamplesPid = 1;
 constexpr uint64_t pid_of(LaneGroup group) noexcept { return 2 + static_cast<uint64_t>(group); }
 constexpr uint64_t tid_of(LaneId lane) noexcept { return 1 + uint64_t{lane.raw}; }
 
 std::string_view process_name(uint64_t pid) noexcept {
-  constexpr std::string_view kNames[] = {"samples by vCPU", "vCPUs", "devices", "tasks", "phases", "losses"};
+  constexpr std::string_view kNames[] = {"samples by vCPU", "vCPUs", "devices", "tasks", "phases", "losses", "host samples"};
   return kNames[pid - 1];
 }
 
+/// The rate of the host's samples is not known: a stack without a later one is drawn so long.
+constexpr SampleSpan kHostSpan{.ns_per_weight = 0, .least_ns = 10'000'000};
+
 }  // namespace
 
-ChromeWriter::ChromeWriter(const profile::NamedStacks& names, SampleSpan span, TextSink& sink)
-    : names_(names), span_(span), json_(sink), sink_(sink) {
+ChromeWriter::ChromeWriter(const profile::NamedStacks& names, SampleSpan span, HostLanes host_lanes, TextSink& sink)
+    : names_(names), span_(span), host_lanes_(host_lanes), json_(sink), sink_(sink) {
   json_.begin_object();
   json_.key("displayTimeUnit");
   json_.string("ns");
@@ -65,12 +68,21 @@ void ChromeWriter::args(std::span<const TimelineDetail> details) {
   json_.end_object();
 }
 
-void ChromeWriter::lane(LaneId id, LaneGroup group, std::string_view name) {
-  bool& written = process_written_[static_cast<size_t>(group)];
-  if (!written) metadata("process_name", pid_of(group), 0, process_name(pid_of(group)));
+void ChromeWriter::process(uint64_t pid) {
+  bool& written = process_written_[pid - 1];
+  if (!written) metadata("process_name", pid, 0, process_name(pid));
   written = true;
+}
+
+void ChromeWriter::lane(LaneId id, LaneGroup group, std::string_view name) {
   group_of_lane_.resize(std::max(group_of_lane_.size(), id.raw + size_t{1}));
   group_of_lane_[id.raw] = group;
+  if (group == LaneGroup::kHost) {
+    host_threads_.resize(group_of_lane_.size());
+    host_threads_[id.raw] = name;
+    return;
+  }
+  process(pid_of(group));
   metadata("thread_name", pid_of(group), tid_of(id), name);
 }
 
@@ -119,48 +131,74 @@ void ChromeWriter::flow_end(std::string_view phase, LaneId lane, WallNs at_ns, F
   json_.end_object();
 }
 
-void ChromeWriter::close(uint32_t vcpu, size_t keep, WallNs at_ns) {
-  auto& frames = open_[vcpu].frames;
-  for (; frames.size() > keep; frames.pop_back()) {
-    begin_event("E", kSamplesPid, vcpu + uint64_t{1});
-    json_.key("ts");
-    json_.thousandths(at_ns);
-    json_.end_object();
+void ChromeWriter::begin_frame(const Open& open, WallNs at_ns, std::string_view name) {
+  begin_event("B", open.pid, open.tid);
+  json_.key("ts");
+  json_.thousandths(at_ns);
+  json_.key("name");
+  json_.string(name);
+  json_.end_object();
+}
+
+void ChromeWriter::end_frame(const Open& open, WallNs at_ns) {
+  begin_event("E", open.pid, open.tid);
+  json_.key("ts");
+  json_.thousandths(at_ns);
+  json_.end_object();
+}
+
+void ChromeWriter::close(Open& open, size_t keep, WallNs at_ns) {
+  for (; open.frames.size() > keep; open.frames.pop_back()) end_frame(open, at_ns);
+}
+
+void ChromeWriter::close_all(Open& open, WallNs at_ns) {
+  close(open, 0, at_ns);
+  if (open.in_thread) end_frame(open, at_ns);
+  open.in_thread = false;
+}
+
+ChromeWriter::Open& ChromeWriter::lane_of(const TimelineSample& sample, bool host) {
+  const bool by_thread = host && host_lanes_ == HostLanes::kThreads;
+  const uint32_t number = by_thread ? sample.lane.raw : sample.vcpu.raw;
+  std::vector<Open>& all = host ? host_open_ : open_;
+  if (all.size() <= number) all.resize(number + size_t{1});
+  Open& open = all[number];
+  if (open.pid == 0) {
+    open.pid = host ? pid_of(LaneGroup::kHost) : kSamplesPid;
+    open.tid = number + uint64_t{1};
+    process(open.pid);
+    metadata("thread_name", open.pid, open.tid, by_thread ? host_threads_[number] : fmt::format("cpu{}", number));
   }
+  return open;
 }
 
 void ChromeWriter::sample(const TimelineSample& sample) {
-  const uint32_t vcpu = sample.vcpu.raw;
-  if (open_.size() <= vcpu) open_.resize(vcpu + size_t{1});
-  Open& open = open_[vcpu];
-  if (!open.named) {
-    bool& written = process_written_[kLaneGroupCount];
-    if (!written) metadata("process_name", kSamplesPid, 0, process_name(kSamplesPid));
-    written = true;
-    metadata("thread_name", kSamplesPid, vcpu + uint64_t{1}, fmt::format("cpu{}", vcpu));
-    open.named = true;
-  }
+  const bool host = group_of_lane_[sample.lane.raw] == LaneGroup::kHost;
+  Open& open = lane_of(sample, host);
   const WallNs at_ns = std::max(sample.at_ns, open.last_ns);  // a forged file's clock may go back
-  if (open.until_ns < at_ns) close(vcpu, 0, open.until_ns);
+  if (open.until_ns < at_ns) close_all(open, open.until_ns);
+  if (open.in_thread && open.thread != sample.lane) close_all(open, at_ns);
   const auto stack = names_.stacks[sample.stack];
   const auto common = std::ranges::mismatch(open.frames, stack).in1 - open.frames.begin();
-  close(vcpu, static_cast<size_t>(common), at_ns);
+  close(open, static_cast<size_t>(common), at_ns);
+  if (host && host_lanes_ == HostLanes::kCpus && !open.in_thread) {
+    begin_frame(open, at_ns, host_threads_[sample.lane.raw]);
+    open.in_thread = true;
+    open.thread = sample.lane;
+  }
   for (const profile::FrameId frame : stack.subspan(static_cast<size_t>(common))) {
-    begin_event("B", kSamplesPid, vcpu + uint64_t{1});
-    json_.key("ts");
-    json_.thousandths(at_ns);
-    json_.key("name");
-    json_.string(names_.frames[frame].name);
-    json_.end_object();
+    begin_frame(open, at_ns, names_.frames[frame].name);
     open.frames.push_back(frame);
   }
   open.last_ns = at_ns;
-  const uint64_t most_ns = std::max(span_.least_ns, profile::saturating_multiply(span_.ns_per_weight, sample.weight));
+  const SampleSpan& span = host ? kHostSpan : span_;
+  const uint64_t most_ns = std::max(span.least_ns, profile::saturating_multiply(span.ns_per_weight, sample.weight));
   open.until_ns = profile::saturating_add(at_ns, most_ns);
 }
 
 void ChromeWriter::finish() {
-  for (uint32_t vcpu = 0; vcpu < open_.size(); ++vcpu) close(vcpu, 0, open_[vcpu].until_ns);
+  for (std::vector<Open>* all : {&open_, &host_open_})
+    for (Open& open : *all) close_all(open, open.until_ns);
   json_.line_break();
   json_.end_array();
   json_.end_object();

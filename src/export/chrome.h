@@ -18,12 +18,18 @@ struct SampleSpan {
   uint64_t least_ns = 0;
 };
 
-/// Writes Chrome's Trace Event JSON: lanes as complete events, samples as nested slices per vCPU, which every reader of the
-/// format draws (its own stack samples are read by one only). Written as it comes; memory grows with vCPUs.
+/// Which lanes the host's samples have.
+enum class HostLanes : uint8_t {
+  kThreads,  // the samples of all threads come in order of time
+  kCpus,     // only those of one CPU do; a slice for the thread is outside of each stack
+};
+
+/// Writes Chrome's Trace Event JSON: lanes as complete events, samples as nested slices, which every reader of the format
+/// draws (its own stack samples are read by one only). Written as it comes; memory grows with vCPUs and lanes.
 class ChromeWriter final : public TimelineWriter {
  public:
   /// Both outlive the writer.
-  ChromeWriter(const profile::NamedStacks& names, SampleSpan span, TextSink& sink);
+  ChromeWriter(const profile::NamedStacks& names, SampleSpan span, HostLanes host_lanes, TextSink& sink);
 
   void lane(LaneId id, LaneGroup group, std::string_view name) override;
   void slice(const TimelineSlice& slice) override;
@@ -32,9 +38,12 @@ class ChromeWriter final : public TimelineWriter {
   void finish() override;
 
  private:
-  /// The slices of one vCPU's samples that are open.
+  /// The slices of a lane of samples that are open.
   struct Open {
-    bool named = false;
+    uint64_t pid = 0;  // 0: not yet named
+    uint64_t tid = 0;
+    bool in_thread = false;  // the outermost slice is a thread of the host, that of lane `thread`
+    LaneId thread;
     std::vector<profile::FrameId> frames;  // root first
     WallNs last_ns = 0;
     WallNs until_ns = 0;  // at the latest
@@ -45,15 +54,23 @@ class ChromeWriter final : public TimelineWriter {
   void args(std::span<const TimelineDetail> details);
   void complete_event(LaneId lane, const TimelinePart& span, std::span<const TimelineDetail> details);
   void flow_end(std::string_view phase, LaneId lane, WallNs at_ns, FlowId flow);
-  void close(uint32_t vcpu, size_t keep, WallNs at_ns);
+  void process(uint64_t pid);
+  Open& lane_of(const TimelineSample& sample, bool host);
+  void begin_frame(const Open& open, WallNs at_ns, std::string_view name);
+  void end_frame(const Open& open, WallNs at_ns);
+  void close(Open& open, size_t keep, WallNs at_ns);
+  void close_all(Open& open, WallNs at_ns);
 
   const profile::NamedStacks& names_;
   SampleSpan span_;
+  HostLanes host_lanes_;
   JsonWriter json_;
   TextSink& sink_;
   std::vector<LaneGroup> group_of_lane_;
-  bool process_written_[kLaneGroupCount + 1] = {};
-  std::vector<Open> open_;  // by vCPU
+  bool process_written_[kLaneGroupCount + 2] = {};  // by pid - 1
+  std::vector<std::string> host_threads_;           // names, by lane
+  std::vector<Open> open_;                          // by vCPU
+  std::vector<Open> host_open_;                     // by CPU of the host, or by lane
 };
 
 }  // namespace qperf::exporter

@@ -176,6 +176,31 @@ void write_devices(JsonWriter& json, const HtmlReport& report) {
   json.end_object();
 }
 
+void write_host(JsonWriter& json, const HtmlHost& host) {
+  json.key("host");
+  json.begin_object();
+  text(json, "name", host.name);
+  write_tree(json, host.tree);
+  json.key("samples");
+  json.begin_object();
+  column(json, "bins", host.bins);
+  column(json, "nodes", host.nodes);
+  column(json, "threads", host.threads);
+  column(json, "weights", host.weights);
+  json.end_object();
+  json.key("lanes");
+  json.begin_array();
+  for (const HtmlHost::Thread& lane : host.lanes) {
+    json.line_break();
+    json.begin_object();
+    number(json, "id", lane.id);
+    text(json, "name", lane.name);
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+}
+
 void write_timeline(JsonWriter& json, const HtmlReport& report) {
   json.key("state_names");
   json.begin_array();
@@ -203,6 +228,7 @@ void write_timeline(JsonWriter& json, const HtmlReport& report) {
   }
   json.end_array();
   if (!report.device_lanes.empty()) write_devices(json, report);
+  if (report.host) write_host(json, *report.host);
   json.key("phases");
   json.begin_array();
   for (const HtmlPhase& phase : report.phases) {

@@ -76,6 +76,21 @@ struct HtmlRequests {
   Column lengths_ns;
 };
 
+/// What threads of the host were sampled doing meanwhile.
+struct HtmlHost {
+  struct Thread {
+    uint64_t id = 0;  // of `threads`
+    std::string name;
+  };
+  std::string name;  // of its capture
+  HtmlTree tree;
+  Column bins;  // the samples: equal (bin, node, thread) are one row
+  Column nodes;
+  Column threads;  // 0: of none that has a lane
+  Column weights;
+  std::vector<Thread> lanes;
+};
+
 struct HtmlPhase {
   std::string name;
   uint64_t from_ns = 0;
@@ -117,6 +132,7 @@ struct HtmlReport {
   std::vector<HtmlLane> lanes;
   std::vector<HtmlLane> device_lanes;    // drawn under the vCPUs' lanes; neither kind nor id count
   std::optional<HtmlRequests> requests;  // of the device lanes
+  std::optional<HtmlHost> host;
   std::vector<HtmlPhase> phases;
 };
 

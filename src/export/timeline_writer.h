@@ -18,8 +18,9 @@ enum class LaneGroup : uint8_t {
   kTask,    // what a task did: ran, waited, and for what
   kPhase,   // the guest's phases
   kLoss,    // where data is missing, by vCPU
+  kHost,    // threads of the host
 };
-inline constexpr size_t kLaneGroupCount = 5;
+inline constexpr size_t kLaneGroupCount = 6;
 
 /// A lane; the caller numbers them densely from 0.
 struct LaneId {
@@ -67,8 +68,8 @@ struct TimelineInstant {
 };
 
 struct TimelineSample {
-  LaneId lane;  // of the task that ran, or of the vCPU where that is not known
-  VcpuIndex vcpu;
+  LaneId lane;  // of the task that ran, or of the vCPU where that is not known; of the host's thread
+  VcpuIndex vcpu;  // a CPU of the host, if the lane is the host's
   WallNs at_ns = 0;
   uint64_t weight = 0;
   profile::StackId stack;
@@ -82,7 +83,7 @@ class TimelineWriter {
   virtual void lane(LaneId id, LaneGroup group, std::string_view name) = 0;
   virtual void slice(const TimelineSlice& slice) = 0;
   virtual void instant(const TimelineInstant& instant) = 0;
-  /// One vCPU's samples come in order of time.
+  /// One vCPU's samples come in order of time, and so do those of one CPU of the host.
   virtual void sample(const TimelineSample& sample) = 0;
   /// Ends the file.
   virtual void finish() = 0;

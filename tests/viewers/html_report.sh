@@ -20,12 +20,17 @@ export_html plain "$plain"
 export_html devices "$inputs/disk.bin" -e "$inputs/kernel.elf"
 "$qperf" export "$inputs/disk.bin" -e "$inputs/kernel.elf" --format html --with-trace auto --events "$inputs/disk.trace-events" -o "$work/devices.html" \
   2>"$work/devices.warnings" || fail "devices: qperf export exited $?"
+"$qperf" import "$QPERF_SOURCE/tests/golden/inputs/disk.host.txt" --beside "$inputs/disk.bin" -o "$work/host.qperf" >"$work/import.out" 2>&1 ||
+  fail "host: import exited $?"
+"$qperf" export "$inputs/disk.bin" -e "$inputs/kernel.elf" --format html --with-host "$work/host.qperf" -o "$work/host.html" 2>"$work/host.warnings" ||
+  fail "host: export exited $?"
+cp "$work/devices.total" "$work/host.total"
 export_html hostile "$inputs/hostile.bin" -e "$inputs/kernel.elf"
 "$qperf" export "$sched" --baseline "$plain" --format html -o "$work/compared.html" 2>"$work/compared.warnings" || fail "compared: qperf export exited $?"
 for capture in plain sched; do "$qperf" export "${!capture}" --format folded -o "$work/$capture.folded" 2>/dev/null; done
 node "$modules/html_report_test.mjs" "$work/compared.html" "$(<"$work/sched.total")" "$work/plain.folded" "$work/sched.folded" ||
   fail "compared: the page does not do what it should"
-for name in sched plain devices hostile; do
+for name in sched plain devices host hostile; do
   node "$modules/html_report_test.mjs" "$work/$name.html" "$(<"$work/$name.total")" || fail "$name: the page does not do what it should"
 done
 finish

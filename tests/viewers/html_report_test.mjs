@@ -143,6 +143,32 @@ if (devices.length) {
   check('no device, no legend of devices', !(await page.locator('#device-legend').isVisible()));
 }
 
+// The host's threads: the name of one shows what it was sampled doing, a span narrows it, and the guest's views stay as they are.
+const host = await page.evaluate(() => (JSON.parse(document.getElementById('data').textContent).host || {lanes: []}).lanes.map((lane) => lane.name));
+if (host.length) {
+  const inHost = async () => number((await text('#selected')).match(/([\d,]+) host samples/)[1]);
+  const vcpus = lanes.filter((lane) => lane.startsWith('vCPU')).length;
+  const laneY = (n) => timeline.y + 18 + (has_phases ? 16 : 0) + (vcpus + n) * 18 + 9;
+  await page.click('#tabs button[data-tab=host]');
+  const whole = await inHost();
+  check('all samples of the capture\'s time are the host\'s', whole === 5, whole);
+  check('its stacks are drawn', (await hover(flame.width / 2, row(0))).includes(`${whole} host samples: 100.00 % of all`), await text('#status'));
+  await page.locator('#tabs button').first().click();
+  await page.mouse.click(timeline.x + 20, laneY(1));
+  check('a thread\'s name shows the host', await page.getAttribute('#tabs button[data-tab=host]', 'aria-selected') === 'true' && (await text('#selected')).includes('<b>worker[4250]'), await text('#selected'));
+  check('and narrows it', await inHost() === 2 && (await hover(flame.width / 2, row(2))).startsWith('pread64'), await text('#status'));
+  await shot('host');
+  await page.locator('#tabs button').first().click();
+  check('the guest\'s stacks are still all', await shown() === Number(total), await text('#selected'));
+  await page.mouse.click(timeline.x + 20, laneY(1));
+  await page.click('#tabs button[data-tab=host]');
+  await drag(0.2, 0.235);
+  check('a span narrows the host, too', await inHost() === 2, await text('#selected'));
+  await page.focus('#timeline');
+  await page.keyboard.press('Escape');
+  await page.locator('#tabs button').first().click();
+}
+
 // Waits off the CPU, where there are events.
 const tabs = await page.$$eval('#tabs button', (all) => all.map((button) => button.textContent));
 if (tabs.includes('Off-CPU')) {

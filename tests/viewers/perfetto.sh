@@ -31,4 +31,10 @@ judge icount "$inputs/icount.bin" no -e "$inputs/kernel.elf"
 judge hostile "$inputs/hostile.bin" no -e "$inputs/kernel.elf"
 trace=(--with-trace auto --events "$inputs/disk.trace-events")
 judge devices "$inputs/disk.bin" yes -e "$inputs/kernel.elf"
+host=$work/host.qperf
+"$qperf" import "$QPERF_SOURCE/tests/golden/inputs/disk.host.txt" --beside "$inputs/disk.bin" -o "$host" >"$work/import.out" 2>&1
+(($? == 3 || $? == 0)) || fail "host: import exited $?"
+"$qperf" export "$host" --until 100000000 --group-by-task --format folded -o "$work/host.host" 2>"$work/host.warnings" || fail "host: export exited $?"
+trace+=(--with-host "$host")
+judge host "$inputs/disk.bin" yes -e "$inputs/kernel.elf"
 finish

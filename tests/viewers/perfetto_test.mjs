@@ -1,5 +1,6 @@
 // perfetto_test.mjs BASE: Perfetto's trace processor loads BASE.perfetto without an error of its own, and its tables agree with
-// BASE.info (qperf info --json), BASE.folded, BASE.chrome and, where the capture has scheduler events, BASE.stat (qperf stat --json).
+// BASE.info (qperf info --json), BASE.folded, BASE.chrome and, where the capture has scheduler events, BASE.stat (qperf stat --json),
+// and where there is a profile of the host, BASE.host (its folded stacks, each below its thread).
 import {existsSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {TraceProcessor} from './trace_processor.mjs';
@@ -21,11 +22,13 @@ const troubles = rows(`SELECT name, value FROM stats WHERE value != 0 AND (sever
 check(troubles.length === 0, `import errors: ${troubles.map((row) => `${row.name} ${row.value}`)}`);
 
 // Samples: each is there, with its stack.
-const folded = new Map(readFileSync(`${base}.folded`, 'utf8').split('\n').filter(Boolean).map((line) => {
+const readFolded = (ending) => new Map(readFileSync(`${base}.${ending}`, 'utf8').split('\n').filter(Boolean).map((line) => {
   const blank = line.lastIndexOf(' ');
   return [line.slice(0, blank), Number(line.slice(blank + 1))];
 }));
-const samples = one('SELECT count(*) AS n FROM perf_sample');
+const folded = readFolded('folded');
+const kOfHost = `utid IN (SELECT utid FROM thread JOIN process USING (upid) WHERE process.name = 'host')`;
+const samples = one(`SELECT count(*) AS n FROM perf_sample WHERE NOT ${kOfHost}`);
 check(samples === info.contents.samples, `${samples} samples, the capture has ${info.contents.samples}`);
 const callsites = new Map(rows(`SELECT c.id, c.parent_id, f.name FROM stack_profile_callsite c JOIN stack_profile_frame f ON c.frame_id = f.id`)
   .map((row) => [row.id, row]));
@@ -35,13 +38,20 @@ const stackOf = (id) => {
   return names.join(';');
 };
 const stacks = new Map();
-for (const {callsite_id: id, n} of rows('SELECT callsite_id, count(*) AS n FROM perf_sample GROUP BY 1')) stacks.set(stackOf(id), n);
+for (const {callsite_id: id, n} of rows(`SELECT callsite_id, count(*) AS n FROM perf_sample WHERE NOT ${kOfHost} GROUP BY 1`)) stacks.set(stackOf(id), n);
 check(String([...stacks.keys()].sort()) === String([...folded.keys()].sort()), `stacks ${[...stacks.keys()].slice(0, 3)} for ${[...folded.keys()].slice(0, 3)}`);
 const weight = [...folded.values()].reduce((sum, value) => sum + value, 0);
 for (const [stack, count] of stacks) {
   const expected = folded.get(stack);
   check(weight === samples ? count === expected : count <= expected, `${stack}: ${count} samples, ${expected} folded`);
 }
+
+// The host's threads, each with its stacks.
+const host = existsSync(`${base}.host`) ? readFolded('host') : new Map();
+const seenOfHost = new Map(rows(`SELECT t.name AS thread, callsite_id, count(*) AS n FROM perf_sample p JOIN thread t USING (utid) WHERE p.${kOfHost} GROUP BY 1, 2`)
+  .map(({thread, callsite_id: id, n}) => [`${thread};${stackOf(id)}`, n]));
+const sorted = (counts) => [...counts].map(([stack, count]) => `${stack} ${count}`).sort().join('\n');
+check(sorted(seenOfHost) === sorted(host), `the host's stacks\n${sorted(seenOfHost)}\nfor\n${sorted(host)}`);
 
 // Lanes: as many slices and arrows as the other format of the same capture draws.
 const ofKind = (kind) => chrome.filter((event) => event.ph === kind);
@@ -84,5 +94,5 @@ if (stat) {
   const expected = stat.phases.map((phase) => `${phase.name} ${phase.from_ns} ${phase.to_ns}`).sort();
   check(String(phases) === String(expected), `phases ${phases} for ${expected}`);
 }
-if (!failed) console.log(`ok: ${base}: ${samples} samples, ${stacks.size} stacks, ${slices} slices, ${flows.length} arrows`);
+if (!failed) console.log(`ok: ${base}: ${samples} samples, ${stacks.size} stacks, ${slices} slices, ${flows.length} arrows, ${seenOfHost.size} stacks of the host`);
 process.exit(failed ? 1 : 0);

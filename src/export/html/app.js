@@ -20,8 +20,9 @@
     if (ns >= 1e3) return `${(ns / 1e3).toFixed(1)} µs`;
     return `${Math.round(ns)} ns`;
   }
-  const amount = (weight, off) => {
-    if (off) return duration(weight);
+  const amount = (weight, tab) => {
+    if (tab === 'off') return duration(weight);
+    if (tab === 'host') return `${Math.round(weight).toLocaleString('en')} host samples`;
     const count = `${Math.round(weight).toLocaleString('en')} ${data.unit.name}`;
     if (data.unit.insns_per_weight) return `${count} (${Math.round(weight * data.unit.insns_per_weight).toLocaleString('en')} instructions)`;
     return data.unit.ns_per_weight ? `${count} (${duration(weight * data.unit.ns_per_weight)})` : count;
@@ -30,8 +31,7 @@
   const axis = data.time.unit === 'ns' ? duration : (value) => `sample ${Math.round(value).toLocaleString('en')}`;
   const place = (frame) => model.places[frame] || '';
 
-  const isOff = () => state.tab === 'off';
-  const tree = () => (isOff() ? model.offTree : model.tree);
+  const tree = () => ({off: model.offTree, host: model.hostTree}[state.tab] || model.tree);
 
   // Warm hues by name, so that a function keeps its colour; differences from blue (less) to red (more).
   function palette(node, name, marked) {
@@ -44,7 +44,8 @@
       return difference > 0 ? mixed([250, 206, 190], [222, 66, 46], strength) : mixed([200, 217, 246], [64, 112, 214], strength);
     }
     const hash = hashOf(name);
-    return isOff() ? `hsl(${195 + 50 * hash} 45% ${64 + 8 * hash}%)` : `hsl(${18 + 36 * hash} 78% ${62 + 8 * hash}%)`;
+    if (state.tab === 'host') return `hsl(${150 + 40 * hash} 34% ${62 + 8 * hash}%)`;
+    return state.tab === 'off' ? `hsl(${195 + 50 * hash} 45% ${64 + 8 * hash}%)` : `hsl(${18 + 36 * hash} 78% ${62 + 8 * hash}%)`;
   }
   const mixed = (from, to, part) => `rgb(${from.map((value, i) => Math.round(value + (to[i] - value) * part)).join(' ')})`;
 
@@ -79,6 +80,7 @@
   };
   const timeline = model.lanes.length ? new Timeline(by('timeline'), model, axis, (span, lane) => {
     model.select(span, lane);
+    if (lane !== null && model.lanes[lane].kind === 'host') state.tab = 'host';
     refresh();
   }) : null;
   by('timeline-panel').hidden = !timeline;
@@ -97,7 +99,7 @@
   }
 
   function render() {
-    const graph = state.tab === 'flame' || isOff() || state.tab === 'diff';
+    const graph = ['flame', 'off', 'host', 'diff'].includes(state.tab);
     by('flame-panel').hidden = !graph;
     by('table-panel').hidden = state.tab !== 'table';
     by('about-panel').hidden = state.tab !== 'about';
@@ -147,9 +149,10 @@
       parts.push(`${axis(from)} to ${axis(until)}`);
     }
     if (model.lane !== null) parts.push(model.lanes[model.lane].name);
+    const shown = state.tab === 'host' ? amount(model.hostTree.total[0], 'host') : amount(model.tree.total[0]);
     by('selected').textContent = parts.length
-      ? `selected: ${parts.join(', ')}; ${amount(model.tree.total[0])} (click clears the span, the lane's name the lane)`
-      : `all: ${amount(model.tree.total[0])}; drag to select a span, click a lane's name to select the lane`;
+      ? `selected: ${parts.join(', ')}; ${shown} (click clears the span, the lane's name the lane)`
+      : `all: ${shown}; drag to select a span, click a lane's name to select the lane`;
   }
 
   function renderSearchShare() {
@@ -222,11 +225,10 @@
   }
 
   function describe(node) {
-    const off = isOff();
     const whole = tree().total[0];
     const focus = flame.zoom[flame.zoom.length - 1].weight;
     const name = node.frame < 0 ? 'all' : model.names[node.frame];
-    let text = `${name}\n${amount(node.weight, off)}: ${percent(node.weight, whole)} of all`;
+    let text = `${name}\n${amount(node.weight, state.tab)}: ${percent(node.weight, whole)} of all`;
     if (flame.zoom.length > 1) text += `, ${percent(node.weight, focus)} of the zoom`;
     if (state.tab === 'diff') {
       const {difference, counts} = changeOf(node.weight, node.otherWeight);
@@ -302,13 +304,14 @@
       row.append(element('th', key, {scope: 'row'}), element('td', value));
       table.append(row);
     }
-    by('about-panel').append(table, element('p', 'Keys: / search, i callers or callees, 1 to 5 tabs, Escape resets; in the timeline arrows move the span, + and - size it. Click zooms, double click or Alt+click shows all stacks through a function.'));
+    by('about-panel').append(table, element('p', 'Keys: / search, i callers or callees, 1 to 6 tabs, Escape resets; in the timeline arrows move the span, + and - size it. Click zooms, double click or Alt+click shows all stacks through a function.'));
   }
 
   by('title').textContent = data.title;
   for (const warning of data.warnings) by('warnings').append(element('li', warning));
   const tabs = [['flame', 'Flame graph'], ['table', 'Functions']];
   if (model.offTree) tabs.push(['off', 'Off-CPU']);
+  if (model.hostTree) tabs.push(['host', 'Host']);
   if (model.baseTotal) tabs.push(['diff', 'Difference']);
   tabs.push(['about', 'About']);
   for (const [tab, label] of tabs) {

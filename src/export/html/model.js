@@ -204,6 +204,11 @@ class Model {
       const off = data.off.samples;
       this.offSamples = {from: decodeColumn(off.from_ns), until: decodeColumn(off.until_ns), node: decodeColumn(off.nodes), task: decodeColumn(off.tasks)};
     }
+    if (data.host) {
+      this.hostTree = new Tree(decodeColumn(data.host.parents), decodeColumn(data.host.frames));
+      const host = data.host.samples;
+      this.hostSamples = {bin: decodeColumn(host.bins), node: decodeColumn(host.nodes), thread: decodeColumn(host.threads), weight: decodeColumn(host.weights)};
+    }
     this.lanes = this.allLanes().map((lane) => ({...lane, from: lane.from_ns ? decodeColumn(lane.from_ns) : null,
       until: lane.until_ns ? decodeColumn(lane.until_ns) : null, state: lane.states ? decodeColumn(lane.states) : null,
       request: lane.requests ? decodeColumn(lane.requests) : null}));
@@ -214,23 +219,26 @@ class Model {
     this.select(null, null);
   }
 
-  // In drawing order: vCPUs, below them the devices, then tasks.
+  // In drawing order: vCPUs, below them the devices and the host's threads, then tasks.
   allLanes() {
-    const {lanes = [], devices} = this.data;
+    const {lanes = [], devices, host} = this.data;
     const tasks = lanes.findIndex((lane) => lane.kind === 'task');
     const below = tasks < 0 ? lanes.length : tasks;
     const ofDevices = devices ? devices.lanes.map((lane) => ({...lane, kind: 'device'})) : [];
-    return [...lanes.slice(0, below), ...ofDevices, ...lanes.slice(below)];
+    const ofHost = host ? host.lanes.map((lane) => ({...lane, kind: 'host'})) : [];
+    return [...lanes.slice(0, below), ...ofDevices, ...ofHost, ...lanes.slice(below)];
   }
 
-  // Narrows every tree to a span of time and a lane.
+  // Narrows every tree to a span of time and a lane: a thread of the host narrows the host's tree, any other lane the guest's.
   select(span, lane) {
     this.span = span;
     this.lane = lane;
+    const wanted = lane === null ? null : this.lanes[lane];
+    if (this.hostTree) this.selectHost(span, wanted && wanted.kind === 'host' ? wanted.id : null);
     const {bin, node, cpu, task, weight} = this.samples;
     const self = new Float64Array(this.tree.count);
     const [from, until] = span || [-Infinity, Infinity];
-    const want = lane === null ? null : this.lanes[lane];
+    const want = wanted && wanted.kind !== 'host' ? wanted : null;
     for (let i = 0; i < node.length; i++) {
       if (bin[i] < from || bin[i] >= until) continue;
       if (want && (want.kind === 'cpu' ? cpu[i] : task[i]) !== want.id) continue;
@@ -248,6 +256,15 @@ class Model {
       if (overlap > 0) off[o.node[i]] += overlap;
     }
     this.offTree.weigh(off);
+  }
+
+  selectHost(span, wanted) {
+    const {bin, node, thread, weight} = this.hostSamples;
+    const self = new Float64Array(this.hostTree.count);
+    const [from, until] = span || [-Infinity, Infinity];
+    for (let i = 0; i < node.length; i++)
+      if (bin[i] >= from && bin[i] < until && (wanted === null || thread[i] === wanted)) self[node[i]] += weight[i];
+    this.hostTree.weigh(self);
   }
 
   binTime(bin) { return this.data.time.start + bin * (this.data.time.end - this.data.time.start) / this.data.time.bins; }

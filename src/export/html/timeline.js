@@ -1,5 +1,5 @@
 'use strict';
-// The timeline: a lane per vCPU and per task, phases as bands over all; dragging selects a span.
+// The timeline: a lane per vCPU, task, device and thread of the host, phases as bands over all; dragging selects a span.
 
 const kLaneHeight = 18;
 const kGutter = 150;
@@ -47,6 +47,15 @@ class Timeline {
       if (c !== undefined) rows[c][bin[i]] += weight[i];
       const t = byTask.get(task[i]);
       if (t !== undefined) rows[t][bin[i]] += weight[i];
+    }
+    if (model.hostSamples) {
+      const byThread = new Map();
+      model.lanes.forEach((lane, i) => { if (lane.kind === 'host') byThread.set(lane.id, i); });
+      const host = model.hostSamples;
+      for (let i = 0; i < host.bin.length; i++) {
+        const h = byThread.get(host.thread[i]);
+        if (h !== undefined) rows[h][host.bin[i]] += host.weight[i];
+      }
     }
     return rows.map((row) => {
       // A late sample carries the weight of its wait: the few highest bars are cut, not the others flattened.
@@ -174,7 +183,7 @@ class Timeline {
     } else {
       const {row, most} = this.activity[i];
       const step = (this.width - kGutter) / row.length;
-      context.fillStyle = lane.kind === 'cpu' ? '#d9793a' : kStateColours.running;
+      context.fillStyle = lane.kind === 'cpu' ? '#d9793a' : lane.kind === 'host' ? kStateColours.host : kStateColours.running;
       for (let b = 0; most > 0 && b < row.length; b++) {
         const high = Math.min(1, row[b] / most) * (kLaneHeight - 3);
         if (high > 0) context.fillRect(this.x(b), y + kLaneHeight - 2 - high, Math.max(0.5, step), high);

@@ -11,6 +11,7 @@
 #include "profile/call_tree.h"
 #include "tools/profiles/html_devices.h"
 #include "tools/profiles/html_frames.h"
+#include "tools/profiles/html_host.h"
 #include "tools/profiles/html_tasks.h"
 #include "tools/profiles/html_timeline.h"
 #include "tools/profiles/matched_frames.h"
@@ -190,6 +191,7 @@ class ReportBuilder {
   void add_lanes() {
     if (report_.time.unit == HtmlTime::Unit::kNone) {
       if (input_.devices != nullptr) note("device requests: the capture gives the page no axis of time");
+      if (input_.host != nullptr) note("the host's samples: the capture gives the page no axis of time");
       return;
     }
     const auto vcpus = input_.profiles.vcpus();
@@ -201,6 +203,7 @@ class ReportBuilder {
       add_off_cpu(*input_.sched, tasks_, limits_, frames_, report_);
     }
     if (input_.devices != nullptr) add_device_lanes(*input_.devices, limits_, report_);
+    if (input_.host != nullptr) add_host(*input_.host, input_.profiles.names, limits_, frames_, report_);
   }
 
   void add_words() {
@@ -239,6 +242,7 @@ class ReportBuilder {
     add("written by", report_.generator);
     for (const auto& message : input_.warnings) report_.warnings.push_back(message.text);
     if (input_.devices != nullptr) add_device_words(*input_.devices, report_);
+    if (input_.host != nullptr) add("host", analysis::headline(input_.host->view.profile.input) + "; " + analysis::selection_line(input_.host->view.profile));
     add_buckets();
   }
 

@@ -7,6 +7,7 @@
 #include "export/html_report.h"
 #include "report/row.h"
 #include "tools/profiles/device_lanes.h"
+#include "tools/profiles/host_view.h"
 #include "tools/profiles/profiles.h"
 
 namespace qperf::tools {
@@ -18,6 +19,12 @@ struct HtmlRuns {
   uint64_t samples = 0;           // behind them: report::telling_samples()
 };
 
+/// What the host did meanwhile.
+struct HtmlHostInput {
+  const HostView& view;
+  profile::BinnedWeights sums;  // binned_host()
+};
+
 /// What an HTML report is made from. `profiles.current` was read with Order::kBins, its baseline in any order.
 struct HtmlInput {
   std::string_view name;  // of the capture, without its folders
@@ -26,6 +33,7 @@ struct HtmlInput {
   const analysis::SchedView* sched = nullptr;  // with SchedRequest::intervals; nullptr: the capture has no events
   const analysis::Messages& warnings;
   const DeviceView* devices = nullptr;  // nullptr: without QEMU's trace
+  const HtmlHostInput* host = nullptr;  // nullptr: without a profile of the host
   const HtmlRuns* current_runs = nullptr;  // instead of profiles.current, which is the first of them
   const HtmlRuns* baseline_runs = nullptr;
 };

@@ -26,6 +26,7 @@ exporter::LaneGroup TimelineLanes::group_of(Kind kind) noexcept {
     case Kind::kPhase: return exporter::LaneGroup::kPhase;
     case Kind::kLostEvents:
     case Kind::kLostSamples: return exporter::LaneGroup::kLoss;
+    case Kind::kHost: return exporter::LaneGroup::kHost;
   }
   return exporter::LaneGroup::kLoss;
 }

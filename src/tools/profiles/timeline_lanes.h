@@ -14,7 +14,7 @@ namespace qperf::tools {
 /// The lanes of a picture of time: numbered and declared when they are first used, their slices kept from overlapping.
 class TimelineLanes {
  public:
-  enum class Kind : uint8_t { kVcpu, kHalts, kDevice, kTask, kPhase, kLostEvents, kLostSamples };
+  enum class Kind : uint8_t { kVcpu, kHalts, kDevice, kTask, kPhase, kLostEvents, kLostSamples, kHost };
 
   explicit TimelineLanes(exporter::TimelineWriter& writer) : writer_(writer) {}
 

@@ -76,10 +76,18 @@ Result<void> draw_lost_samples(const std::string& path, const profile::VcpuSet& 
   return {};
 }
 
+Result<void> draw_host(const HostView& host, TimelineLanes& lanes) {
+  return host.for_each_sample([&](const HostSample& sample) {
+    const auto lane = lanes.lane(Kind::kHost, sample.thread, [&] { return host.thread_name(sample.thread); });
+    lanes.draw(exporter::TimelineSample{
+        .lane = lane, .vcpu = sample.cpu, .at_ns = sample.at_ns, .weight = sample.weight, .stack = sample.stack});
+  });
+}
+
 }  // namespace
 
-Result<void> write_timeline(const analysis::CaptureProfile& capture, const analysis::SchedView* sched, const profile::VcpuSet& vcpus,
-                            const DeviceView* devices, exporter::TimelineWriter& writer) {
+Result<void> write_timeline(const TimelineInput& input, exporter::TimelineWriter& writer) {
+  const auto& [capture, sched, vcpus, devices, host] = input;
   if (capture.samples == nullptr)
     return Error{ErrorCode::kUsage,
                  fmt::format("{}: its samples have no clock (mode=exact, or a capture of the older format), so there is no picture "
@@ -105,6 +113,7 @@ Result<void> write_timeline(const analysis::CaptureProfile& capture, const analy
   }));
   if (intervals) QPERF_RETURN_IF_ERROR(sched->replay_again(*intervals));
   if (requests) requests->draw(lanes);
+  if (host != nullptr) QPERF_RETURN_IF_ERROR(draw_host(*host, lanes));
   writer.finish();
   return {};
 }

@@ -14,8 +14,10 @@ Result<void> write(const ExportInput& input, exporter::TextSink& sink) {
   exporter::SampleSpan span{.ns_per_weight = 0, .least_ns = kMostNsByInstructions};
   if (analysis::weight_unit(capture) == analysis::WeightUnit::kTicks)
     span = {.ns_per_weight = profile::saturating_multiply(2, analysis::weight_as_quantity(capture, 1)), .least_ns = 0};
-  exporter::ChromeWriter writer(input.names, span, sink);
-  return write_timeline(input.capture.profile, input.capture.sched.get(), input.capture.vcpus, input.devices, writer);
+  // perf script tells CPUs only where it is asked to: without, all samples are one CPU's.
+  const bool cpus_known = input.host != nullptr && input.host->capture.profile.input.summary.header.max_vcpus > 1;
+  exporter::ChromeWriter writer(input.names, span, cpus_known ? exporter::HostLanes::kCpus : exporter::HostLanes::kThreads, sink);
+  return write_timeline(input.timeline(), writer);
 }
 
 }  // namespace
@@ -24,6 +26,6 @@ const ExportFormat kChromeFormat{.name = "chrome",
                                  .summary = "Trace Event JSON for chrome://tracing, Perfetto and speedscope: the same lanes",
                                  .needs = {.access = analysis::SampleAccess::kAgain, .replay_if_events = true},
                                  .write = write,
-                                 .draws_devices = true};
+                                 .draws_time = true};
 
 }  // namespace qperf::tools

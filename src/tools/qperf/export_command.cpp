@@ -14,6 +14,7 @@
 #include "tools/qperf/command.h"
 #include "tools/qperf/export_format.h"
 #include "tools/qperf/terminal.h"
+#include "tools/qperf/with_host.h"
 #include "tools/qperf/with_trace.h"
 
 namespace qperf::tools {
@@ -27,6 +28,7 @@ struct ExportOptions {
   std::string baseline;
   std::vector<std::string> baseline_elfs;
   WithTraceText trace;
+  std::string host;
 };
 
 Result<const ExportFormat*> find_format(std::string_view name) {
@@ -57,8 +59,9 @@ Result<void> check_format_can(const ExportOptions& options, const ExportFormat& 
     return refuse("--baseline", [](const ExportFormat& other) { return other.compares; });
   if (options.baseline.empty() && !options.baseline_elfs.empty())
     return Error{ErrorCode::kUsage, "--baseline-elf: there is no --baseline"};
-  if (options.trace.given() && (!format.draws_devices || options.off_cpu))
-    return refuse("--with-trace", [](const ExportFormat& other) { return other.draws_devices; });
+  const bool draws_time = format.draws_time && !options.off_cpu;
+  if (options.trace.given() && !draws_time) return refuse("--with-trace", [](const ExportFormat& other) { return other.draws_time; });
+  if (!options.host.empty() && !draws_time) return refuse("--with-host", [](const ExportFormat& other) { return other.draws_time; });
   return check_with_trace(options.trace);
 }
 
@@ -82,7 +85,7 @@ Result<std::unique_ptr<LoadedCapture>> load_baseline(const ExportOptions& option
 Result<int> run(const ExportOptions& options) {
   QPERF_ASSIGN_OR_RETURN(const ExportFormat* format, find_format(options.format));
   QPERF_RETURN_IF_ERROR(check_format_can(options, *format));
-  std::vector<std::string> inputs{options.capture.path, options.baseline};
+  std::vector<std::string> inputs{options.capture.path, options.baseline, options.host};
   for (const auto& elf : options.capture.selection.elfs) inputs.push_back(analysis::parse_elf_argument(elf).path);
   for (const auto& elf : options.baseline_elfs) inputs.push_back(analysis::parse_elf_argument(elf).path);
   QPERF_RETURN_IF_ERROR(check_no_input_is_overwritten(inputs, {options.output}));
@@ -97,6 +100,8 @@ Result<int> run(const ExportOptions& options) {
   }
   QPERF_ASSIGN_OR_RETURN(const auto trace, load_with_trace(options.trace, capture));
   if (trace) QPERF_RETURN_IF_ERROR(check_no_input_is_overwritten({trace->path}, {options.output}));
+  if (trace && trace->traced.trace.requests.empty()) report_warning(fmt::format("{}: {}", printable(trace->path), kNoRequests));
+  QPERF_ASSIGN_OR_RETURN(const auto host, load_with_host(options.host, capture, names));
   const int traced = trace ? trace->conclude() : kDone;
   const auto [name, baseline_name] = short_names(options.capture.path, options.baseline);
   const ExportInput input{.name = name,
@@ -105,11 +110,13 @@ Result<int> run(const ExportOptions& options) {
                           .baseline = baseline.get(),
                           .baseline_name = baseline_name,
                           .devices = trace ? &trace->view : nullptr,
+                          .host = host.get(),
                           .by_task = options.capture.selection.group_by_task};
   QPERF_ASSIGN_OR_RETURN(const auto file, exporter::OutputFile::create(options.output));
   QPERF_RETURN_IF_ERROR(options.off_cpu ? format->write_off_cpu(input, *file) : format->write(input, *file));
   QPERF_RETURN_IF_ERROR(file->commit());
   if (baseline && baseline->exit_code() != kDone) return baseline->exit_code();
+  if (host && host->capture.exit_code() != kDone) return host->capture.exit_code();
   return capture.exit_code() != kDone ? int{capture.exit_code()} : traced;
 }
 
@@ -136,6 +143,7 @@ void add_export_command(CLI::App& app, Action& action) {
       ->type_name("ELF[@SLIDE]")
       ->allow_extra_args(false);
   add_with_trace_options(*command, options->trace, "lanes for QEMU's devices too, from its own trace of the run: perfetto, chrome, html");
+  add_with_host_option(*command, options->host);
   command->footer(format_list() +
                   "Examples:\n"
                   "  qperf export qperf.bin --format svg -o kernel.svg\n"
@@ -144,6 +152,7 @@ void add_export_command(CLI::App& app, Action& action) {
                   "  qperf export qperf.bin -e vmlinux --format speedscope -o kernel.speedscope.json\n"
                   "  qperf export qperf.bin --format folded --phase boot --cpu 0 -o boot.folded\n"
                   "  qperf export qperf.bin --format html --with-trace auto -o run.html\n"
+                  "  qperf export qperf.bin --format perfetto --with-host host.qperf -o run.perfetto-trace\n"
                   "  qperf export qperf.bin --format pprof -o kernel.pb.gz && go tool pprof -http : kernel.pb.gz\n"
                   "  qperf export qperf.bin --format folded --off-cpu | flamegraph.pl --countname ns > waits.svg");
   command->callback([&action, options] {

@@ -7,7 +7,9 @@
 #include "export/text_sink.h"
 #include "profile/frame_table.h"
 #include "tools/profiles/device_lanes.h"
+#include "tools/profiles/timeline_output.h"
 #include "tools/qperf/capture_options.h"
+#include "tools/qperf/with_host.h"
 
 namespace qperf::tools {
 
@@ -19,10 +21,13 @@ struct ExportInput {
   const LoadedCapture* baseline = nullptr;  // what it is compared with
   std::string_view baseline_name = {};      // as `name`
   const DeviceView* devices = nullptr;      // what QEMU's devices did meanwhile
+  const WithHost* host = nullptr;           // and what the host did
   bool by_task = false;  // stacks have their task as root frame
 
   /// What weakens either capture, or comparing them.
   [[nodiscard]] analysis::Messages warnings() const;
+  /// The same for a picture of time.
+  [[nodiscard]] TimelineInput timeline() const;
 };
 
 /// One format of `qperf export`: a row of the table in export_formats.cpp, defined in a file of its own.
@@ -35,7 +40,7 @@ struct ExportFormat {
   /// The same of the time that tasks waited; the events have been replayed. nullptr: the format has no such file.
   Result<void> (*write_off_cpu)(const ExportInput& input, exporter::TextSink& sink) = nullptr;
   bool compares = false;  // write() takes a baseline
-  bool draws_devices = false;  // write() takes QEMU's trace
+  bool draws_time = false;  // write() takes QEMU's trace and a profile of the host
 };
 
 extern const ExportFormat kFoldedFormat;

@@ -1,3 +1,6 @@
+#include <optional>
+#include <utility>
+
 #include "tools/profiles/html_output.h"
 #include "tools/qperf/export_format.h"
 
@@ -10,12 +13,19 @@ Result<void> write(const ExportInput& input, exporter::TextSink& sink) {
                           .baseline = input.baseline == nullptr ? nullptr : &input.baseline->profile};
   const auto* sched = input.capture.sched.get();
   const auto warnings = input.warnings();
+  std::optional<HtmlHostInput> host;
+  if (input.host != nullptr) {
+    const auto& trailer = input.capture.profile.input.summary.trailer;
+    QPERF_ASSIGN_OR_RETURN(auto sums, binned_host(input.host->view, trailer ? trailer->end_wall_ns : 0));
+    host.emplace(HtmlHostInput{.view = input.host->view, .sums = std::move(sums)});
+  }
   const HtmlInput page{.name = input.name,
                        .baseline_name = input.baseline_name,
                        .profiles = profiles,
                        .sched = sched != nullptr && sched->has_events() ? sched : nullptr,
                        .warnings = warnings,
-                       .devices = input.devices};
+                       .devices = input.devices,
+                       .host = host ? &*host : nullptr};
   exporter::write_html_report(html_report(page), sink);
   return {};
 }
@@ -27,6 +37,6 @@ const ExportFormat kHtmlFormat{.name = "html",
                                .needs = {.order = analysis::Order::kBins, .timeline_if_events = true},
                                .write = write,
                                .compares = true,
-                               .draws_devices = true};
+                               .draws_time = true};
 
 }  // namespace qperf::tools

@@ -12,7 +12,7 @@ Result<void> write(const ExportInput& input, exporter::TextSink& sink) {
                                             .instructions = analysis::weight_unit(capture) == analysis::WeightUnit::kPeriods,
                                             .period = analysis::weight_as_quantity(capture, 1)};
   exporter::PerfettoWriter writer(input.names, timebase, sink);
-  return write_timeline(input.capture.profile, input.capture.sched.get(), input.capture.vcpus, input.devices, writer);
+  return write_timeline(input.timeline(), writer);
 }
 
 }  // namespace
@@ -21,6 +21,6 @@ const ExportFormat kPerfettoFormat{.name = "perfetto",
                                    .summary = "trace for ui.perfetto.dev: vCPU and task lanes, wake-ups, phases, samples",
                                    .needs = {.access = analysis::SampleAccess::kAgain, .replay_if_events = true},
                                    .write = write,
-                                   .draws_devices = true};
+                                   .draws_time = true};
 
 }  // namespace qperf::tools

@@ -76,6 +76,7 @@ void add_import_command(CLI::App& app, Action& action) {
       "Threads become tasks and CPUs vCPUs: qperf report --by task, --cpu, --from and the exports work as for a guest (docs/import.md).\n"
       "Examples:\n"
       "  qperf import host.txt --beside qperf.bin -o host.qperf && qperf report --by task host.qperf\n"
+      "  qperf export qperf.bin --with-host host.qperf --format html -o run.html\n"
       "  qperf import stacks.folded && qperf report --tree stacks.folded.qperf\n"
       "  qperf import -e kernel.elf old.bin -o old.qperf");
   command->callback([&action, typed] {

@@ -96,7 +96,7 @@ std::string devices_text(const WithTrace& trace, const LoadedCapture& capture) {
   const DeviceReport report(trace, capture);
   std::string out = fmt::format("QEMU's devices, from {} ({})\n", printable(trace.path), trace.description);
   if (trace.traced.trace.requests.empty())
-    out += "it has no virtio-blk request: they need the events virtqueue_pop, virtqueue_fill and virtio_blk_handle_*\n";
+    out += fmt::format("{}\n", kNoRequests);
   else if (report.requests.empty())
     out += fmt::format("none of its {} virtio-blk requests ended in the window\n", trace.traced.trace.requests.size());
   else

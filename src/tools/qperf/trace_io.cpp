@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -9,6 +11,7 @@
 #include "tools/qperf/request_timeline.h"
 #include "tools/qperf/terminal.h"
 #include "tools/qperf/trace_analyses.h"
+#include "tools/qperf/with_trace.h"
 
 namespace qperf::tools {
 namespace {
@@ -178,7 +181,7 @@ int trace_io(const TraceOptions& options) {
   }
   if (groups.empty())
     return finish(*analysed,
-                  "no virtio-blk requests: they need the events virtqueue_pop, virtqueue_fill and virtio_blk_handle_*\n");
+                  fmt::format("{}\n", kNoRequests));
   std::string out =
       totals.text(stdout_colours()) + "\n" + stages.text(stdout_colours()) +
       "\nN notify, P pop, H handle, B block layer, S host submit, X host done, R back in virtio-blk, F fill, I interrupt\n";

@@ -11,10 +11,10 @@
 
 #include "base/printable.h"
 #include "capture/header_keys.h"
-#include "sched/survey.h"
 #include "tools/progress/progress_line.h"
 #include "tools/qperf/terminal.h"
 #include "tools/qperf/trace_options.h"
+#include "tools/qperf/wall_window.h"
 
 namespace qperf::tools {
 namespace {
@@ -26,18 +26,6 @@ Result<std::string> path_of(const WithTraceText& text, const analysis::CaptureIn
                fmt::format("--with-trace {}: {} names no trace of QEMU's: record with --trace-events, or give the trace's file "
                            "(./{} if it is called so)",
                            kRecordedTrace, capture.path, kRecordedTrace)};
-}
-
-/// Devices belong to no vCPU: what any of them has in its window.
-sched::SpanSet device_window(const LoadedCapture& capture) {
-  const auto& sched = *capture.sched;
-  std::vector<sched::TimeSpan> spans;
-  for (uint32_t vcpu = 0; vcpu < std::max(sched.survey().vcpus(), 1U); ++vcpu) {
-    const auto of_vcpu = sched.window().of(VcpuIndex{vcpu}).spans();
-    spans.insert(spans.end(), of_vcpu.begin(), of_vcpu.end());
-  }
-  const auto& trailer = capture.profile.input.summary.trailer;
-  return sched::SpanSet(std::move(spans)).intersect({0, trailer ? trailer->end_wall_ns : UINT64_MAX});
 }
 
 }  // namespace
@@ -93,7 +81,7 @@ Result<std::unique_ptr<WithTrace>> load_with_trace(const WithTraceText& text, co
     waits = std::make_unique<timeline::DiskWaits>(std::move(found));
   }
   return std::make_unique<WithTrace>(options.file, opened.source().description(),
-                                     match_waits(*std::move(trace), std::move(waits), input.summary), device_window(capture));
+                                     match_waits(*std::move(trace), std::move(waits), input.summary), wall_window(capture));
 }
 
 }  // namespace qperf::tools

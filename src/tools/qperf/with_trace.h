@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "timeline/device_trace.h"
@@ -18,6 +19,10 @@ struct WithTraceText {
   [[nodiscard]] bool given() const noexcept { return !file.empty(); }
 };
 inline constexpr std::string_view kRecordedTrace = "auto";
+
+/// Why a trace tells of no request.
+inline constexpr std::string_view kNoRequests =
+    "no virtio-blk requests: they need the events virtqueue_pop, virtqueue_fill and virtio_blk_handle_*";
 
 /// Adds --with-trace and --events. `text` outlives `command`.
 void add_with_trace_options(CLI::App& command, WithTraceText& text, const std::string& what);

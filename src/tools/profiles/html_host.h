@@ -1,0 +1,16 @@
+#pragma once
+
+#include "export/html_report.h"
+#include "profile/binned_weights.h"
+#include "profile/frame_table.h"
+#include "tools/profiles/host_view.h"
+#include "tools/profiles/html_frames.h"
+#include "tools/profiles/html_output.h"
+
+namespace qperf::tools {
+
+/// Lanes of the host's threads, and the tree of what they were sampled doing, on the report's axis of time.
+void add_host(const HtmlHostInput& host, const profile::NamedStacks& names, const HtmlLimits& limits, HtmlFrames& frames,
+              exporter::HtmlReport& report);
+
+}  // namespace qperf::tools
