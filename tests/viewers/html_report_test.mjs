@@ -64,11 +64,20 @@ await page.keyboard.press('i');
 check('i turns to callers', await page.locator('#controls button[aria-pressed=true]').textContent() === 'Callers');
 await page.keyboard.press('i');
 
-// Double click shows all stacks through a function.
-await page.mouse.dblclick(flame.x + flame.width / 2, flame.y + row(1));
+// Double click shows all stacks through a function: its callers above, its callees below.
+check('callers have no graph of their own at first', !(await page.locator('#callers').isVisible()));
+const second = await hover(flame.width / 2, row(2));
+await page.mouse.dblclick(flame.x + flame.width / 2, flame.y + row(2));
 check('double click keeps to a function', (await text('#controls')).includes('only stacks through'), await text('#controls'));
+const above = await page.locator('#callers').boundingBox();
+const below = await page.locator('#flame').boundingBox();
+const over = async (box, y) => { await page.mouse.move(box.x + box.width / 2, y); return (await text('#status')).split('   ')[0]; };
+check('the function is at the bottom of the one', await over(above, above.y + above.height - 10) === second.split('   ')[0], await text('#status'));
+check('and on top of the other', await over(below, below.y + 9) === second.split('   ')[0], await text('#status'));
+check('its callers are above it', above.height >= 2 * 18 && (await over({x: above.x, width: 20}, above.y + above.height - 28)).length > 1, await text('#status'));
+await shot('sandwich');
 await page.keyboard.press('Escape');
-check('Escape leaves it', !(await text('#controls')).includes('only stacks through'));
+check('Escape leaves it', !(await text('#controls')).includes('only stacks through') && !(await page.locator('#callers').isVisible()));
 
 // The table: sorts by every column, filters by the search.
 await page.keyboard.press('2');

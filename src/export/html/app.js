@@ -70,14 +70,18 @@
   let mostChange = 1;  // the largest that is drawn
 
   const flame = new FlameGraph(by('flame'), palette);
-  flame.onLayout = (boxes) => {
-    if (state.tab !== 'diff') return;
-    mostChange = 0;
-    for (const {node} of boxes) {
-      const {difference, counts} = changeOf(node.weight, node.otherWeight);
-      if (counts) mostChange = Math.max(mostChange, Math.abs(difference));
-    }
-  };
+  const callers = new FlameGraph(by('callers'), palette, true);  // of the function that both are about, above its callees
+  const graphs = [flame, callers];
+  for (const graph of graphs) {
+    graph.onLayout = (boxes) => {
+      if (state.tab !== 'diff') return;
+      mostChange = 0;
+      for (const {node} of boxes) {
+        const {difference, counts} = changeOf(node.weight, node.otherWeight);
+        if (counts) mostChange = Math.max(mostChange, Math.abs(difference));
+      }
+    };
+  }
   const timeline = model.lanes.length ? new Timeline(by('timeline'), model, axis, (span, lane) => {
     model.select(span, lane);
     if (lane !== null && model.lanes[lane].kind === 'host') state.tab = 'host';
@@ -85,12 +89,17 @@
   }) : null;
   by('timeline-panel').hidden = !timeline;
 
-  function currentView() {
+  function drawGraphs() {
     const compared = state.tab === 'diff' ? {self: model.baseSelf, total: model.baseTotal} : null;
-    const Kind = state.inverted ? CallerView : CalleeView;
-    const view = new Kind(tree(), model.names, compared);
-    const top = state.sandwich === null ? view.root() : view.rootAt(state.sandwich);
-    return {view, top};
+    const sandwich = state.sandwich !== null;
+    const draw = (graph, Kind) => {
+      const view = new Kind(tree(), model.names, compared);
+      graph.byOther = state.tab === 'diff' && state.vanished;
+      graph.show(view, sandwich ? view.rootAt(state.sandwich) : view.root(), null, state.marks);
+    };
+    by('callers').hidden = !sandwich;
+    if (sandwich) draw(callers, CallerView);
+    draw(flame, state.inverted && !sandwich ? CallerView : CalleeView);
   }
 
   function refresh() {
@@ -105,11 +114,7 @@
     by('about-panel').hidden = state.tab !== 'about';
     for (const button of by('tabs').children) button.setAttribute('aria-selected', button.dataset.tab === state.tab);
     renderControls(graph);
-    if (graph) {
-      const {view, top} = currentView();
-      flame.byOther = state.tab === 'diff' && state.vanished;
-      flame.show(view, top, null, state.marks);
-    }
+    if (graph) drawGraphs();
     if (state.tab === 'table') renderTable();
     if (timeline) timeline.draw();
     renderSelection();
@@ -128,8 +133,10 @@
     by('controls').hidden = !graph;
     if (!graph) return;
     control('Reset zoom', null, () => refresh(), 'Escape');
-    control('Callees', !state.inverted, () => { state.inverted = false; refresh(); }, 'from callers down to callees');
-    control('Callers', state.inverted, () => { state.inverted = true; refresh(); }, 'i: from each function up to its callers');
+    if (state.sandwich === null) {
+      control('Callees', !state.inverted, () => { state.inverted = false; refresh(); }, 'from callers down to callees');
+      control('Callers', state.inverted, () => { state.inverted = true; refresh(); }, 'i: from each function up to its callers');
+    }
     if (state.tab === 'diff') {
       control('Vanished', state.vanished, () => { state.vanished = !state.vanished; refresh(); }, 'widths of the profile before: shows what is gone');
       by('controls').append(element('span', `widths: ${state.vanished ? 'before' : 'now'}; red grew and blue shrank since ${data.base.name}, by share; `
@@ -137,7 +144,7 @@
     }
     if (state.sandwich !== null) {
       control('Leave function', null, () => { state.sandwich = null; refresh(); }, 'back to all stacks');
-      by('controls').append(element('span', `only stacks through ${model.names[state.sandwich]}`, {class: 'where'}));
+      by('controls').append(element('span', `only stacks through ${model.names[state.sandwich]}: its callers above, its callees below`, {class: 'where'}));
     }
   }
 
@@ -174,8 +181,10 @@
         by('search').setAttribute('aria-invalid', 'true');
       }
     }
-    flame.marks = state.marks;
-    if (!by('flame-panel').hidden) flame.draw();
+    for (const graph of graphs) {
+      graph.marks = state.marks;
+      if (!by('flame-panel').hidden && !graph.canvas.hidden) graph.draw();
+    }
     if (state.tab === 'table') renderTable();
     renderSearchShare();
   }
@@ -224,12 +233,12 @@
     by('table').tBodies[0].replaceChildren(...body);
   }
 
-  function describe(node) {
+  function describe(graph, node) {
     const whole = tree().total[0];
-    const focus = flame.zoom[flame.zoom.length - 1].weight;
+    const focus = graph.zoom[graph.zoom.length - 1].weight;
     const name = node.frame < 0 ? 'all' : model.names[node.frame];
     let text = `${name}\n${amount(node.weight, state.tab)}: ${percent(node.weight, whole)} of all`;
-    if (flame.zoom.length > 1) text += `, ${percent(node.weight, focus)} of the zoom`;
+    if (graph.zoom.length > 1) text += `, ${percent(node.weight, focus)} of the zoom`;
     if (state.tab === 'diff') {
       const {difference, counts} = changeOf(node.weight, node.otherWeight);
       text += `\nbefore: ${percent(node.otherWeight, model.baseTotal[0])}, now: ${percent(node.weight, whole)}: `
@@ -248,23 +257,25 @@
     tip.style.left = `${Math.max(0, Math.min(event.clientX + 14, window.innerWidth - tip.offsetWidth - 8))}px`;
     tip.style.top = `${Math.max(0, Math.min(event.clientY + 16, window.innerHeight - tip.offsetHeight - 8))}px`;
   }
-  by('flame').addEventListener('pointermove', (event) => {
-    const box = flame.boxAt(event.offsetX, event.offsetY);
-    showTip(event, box && describe(box.node));
-  });
+  for (const graph of graphs) {
+    graph.canvas.addEventListener('pointermove', (event) => {
+      const box = graph.boxAt(event.offsetX, event.offsetY);
+      showTip(event, box && describe(graph, box.node));
+    });
+    graph.canvas.addEventListener('click', (event) => {
+      const box = graph.boxAt(event.offsetX, event.offsetY);
+      if (!box) return;
+      if (event.altKey && box.node.frame >= 0) { state.sandwich = box.node.frame; refresh(); return; }
+      graph.show(graph.view, graph.top, graph.pathTo(box), state.marks);
+      by('tip').hidden = true;
+    });
+    graph.canvas.addEventListener('dblclick', (event) => {
+      const box = graph.boxAt(event.offsetX, event.offsetY);
+      if (box && box.node.frame >= 0) { state.sandwich = box.node.frame; refresh(); }
+    });
+  }
   by('timeline').addEventListener('pointermove', (event) => showTip(event, timeline && timeline.describe(event.offsetX, event.offsetY)));
-  for (const canvas of ['flame', 'timeline']) by(canvas).addEventListener('pointerleave', () => { by('tip').hidden = true; });
-  by('flame').addEventListener('click', (event) => {
-    const box = flame.boxAt(event.offsetX, event.offsetY);
-    if (!box) return;
-    if (event.altKey && box.node.frame >= 0) { state.sandwich = box.node.frame; refresh(); return; }
-    flame.show(flame.view, flame.top, flame.pathTo(box), state.marks);
-    by('tip').hidden = true;
-  });
-  by('flame').addEventListener('dblclick', (event) => {
-    const box = flame.boxAt(event.offsetX, event.offsetY);
-    if (box && box.node.frame >= 0) { state.sandwich = box.node.frame; refresh(); }
-  });
+  for (const canvas of ['flame', 'callers', 'timeline']) by(canvas).addEventListener('pointerleave', () => { by('tip').hidden = true; });
 
   by('search').addEventListener('input', search);
   by('theme').addEventListener('click', () => {

@@ -11,14 +11,15 @@ function hashOf(text) {
 }
 
 class FlameGraph {
-  constructor(canvas, palette) {
+  // upwards: the root is at the bottom
+  constructor(canvas, palette, upwards = false) {
     this.canvas = canvas;
+    this.upwards = upwards;
     this.palette = palette;  // (frame name, share of change or null, marked) -> colour
     this.boxes = [];         // drawn rectangles, row by row
     this.width = 0;
   }
 
-  // downwards: callees below callers (icicle); callers graphs use the same.
   show(view, top, zoom, marks) {
     this.view = view;
     this.top = top;
@@ -32,7 +33,7 @@ class FlameGraph {
     const width = this.width = this.canvas.parentElement.clientWidth;
     const rows = this.layout(width);
     if (this.onLayout) this.onLayout(this.boxes);
-    const height = Math.max(kRowHeight, rows * kRowHeight);
+    const height = this.height = Math.max(kRowHeight, rows * kRowHeight);
     this.canvas.style.height = `${height}px`;
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(height * ratio);
@@ -43,6 +44,8 @@ class FlameGraph {
     context.textBaseline = 'middle';
     for (const box of this.boxes) this.paint(context, box);
   }
+
+  topOf(row) { return this.upwards ? this.height - (row + 1) * kRowHeight : row * kRowHeight; }
 
   widthOf(node) { return this.byOther ? node.otherWeight : node.weight; }
 
@@ -79,7 +82,7 @@ class FlameGraph {
   }
 
   paint(context, {node, row, x, w, faded}) {
-    const y = row * kRowHeight;
+    const y = this.topOf(row);
     const name = node.frame < 0 ? 'all' : this.view.names[node.frame];
     const marked = node.frame >= 0 && this.marks && this.marks[node.frame];
     context.globalAlpha = faded ? 0.55 : 1;
@@ -100,7 +103,7 @@ class FlameGraph {
   }
 
   boxAt(x, y) {
-    const row = this.rows && this.rows.get(Math.floor(y / kRowHeight));
+    const row = this.rows && this.rows.get(Math.floor((this.upwards ? this.height - 1 - y : y) / kRowHeight));
     return row ? row.find((box) => x >= box.x && x < box.x + box.w) || null : null;
   }
 
