@@ -190,7 +190,7 @@
   }
 
   const kColumns = [['self', 'Self'], ['selfShare', 'Self %'], ['total', 'Inclusive'], ['totalShare', 'Inclusive %'], ['name', 'Function']];
-  const kMostRows = 2000;
+  const kMostRows = 500;
 
   function renderTable() {
     const head = element('tr');

@@ -57,11 +57,12 @@ class FlameGraph {
     let deepest = this.zoom.length;
     const whole = this.widthOf(focus);
     if (whole > 0) {
+      const least = kLeastPixels / width * whole;
       const stack = [[focus, this.zoom.length, 0, width]];
       while (stack.length) {
         const [node, row, x, w] = stack.pop();
         let at = x;
-        for (const kid of this.view.children(node)) {
+        for (const kid of this.view.children(node, least)) {
           const kidWidth = this.widthOf(kid) / whole * width;
           if (kidWidth >= kLeastPixels) {
             this.boxes.push({node: kid, row, x: at, w: kidWidth, faded: false, parent: node});

@@ -21,6 +21,21 @@ function decodeColumn(text) {
   return Float64Array.from(out);
 }
 
+// The rows whose bin lies in a span, of rows in order of their bins: [first, behind the last).
+function rowsOf(bins, span) {
+  if (!span) return [0, bins.length];
+  const before = (value) => {
+    let low = 0;
+    for (let high = bins.length; low < high;) {
+      const middle = (low + high) >> 1;
+      if (bins[middle] < value) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  return [before(span[0]), before(span[1])];
+}
+
 // A call tree as parallel columns. Node 0 is the root; a parent stands before its children.
 class Tree {
   constructor(parents, frames) {
@@ -99,39 +114,45 @@ class ViewNode {
     this.weight = weights.reduce((a, b) => a + b, 0);
     this.otherWeight = other ? other.reduce((a, b) => a + b, 0) : 0;
     this.kids = null;
+    this.kidsLeast = 0;  // lighter ones were left out
   }
 }
 
-// Collects the tree nodes of each frame. Created anew for every node whose children are asked for.
-class Groups {
-  constructor() { this.groups = new Map(); }
-  add(frame, item, weight, other) {
-    let group = this.groups.get(frame);
-    if (!group) this.groups.set(frame, group = {items: [], weights: [], other: []});
-    group.items.push(item);
-    group.weights.push(weight);
-    group.other.push(other);
-  }
-  nodes(compared) {
-    return [...this.groups].map(([frame, g]) => new ViewNode(frame, g.items, g.weights, compared ? g.other : null))
-      .filter((node) => node.weight > 0 || node.otherWeight > 0);
-  }
-}
-
-// The views share one shape: `children(node)` in drawing order, computed once.
+// The views share one shape: `children(node, least)` in drawing order, computed once. Frames lighter than `least`, which would not be
+// seen, are left out: that there are a million of them must not be felt.
 class View {
   // compared: {self, total} of the other profile per node, or null
   constructor(tree, names, compared) {
     this.tree = tree;
     this.names = names;
     this.compared = compared;
+    this.sums = new Float64Array(names.length);  // by frame: all 0 between two uses
   }
-  children(node) {
-    if (node.kids) return node.kids;
-    const groups = new Groups();
-    this.collect(node, groups);
-    node.kids = groups.nodes(this.compared);
-    const names = this.names;
+  // Children by frame: `each` calls its argument with (frame, tree node, weight, other weight) for each that there is.
+  grouped(each, least) {
+    const {sums} = this;
+    const seen = [];
+    each((frame, item, weight, other) => {
+      if (sums[frame] === 0) seen.push(frame);
+      sums[frame] += Math.max(weight, other);
+    });
+    const groups = new Map();
+    for (const frame of seen) if (sums[frame] > 0 && sums[frame] >= least) groups.set(frame, {items: [], weights: [], other: []});
+    for (const frame of seen) sums[frame] = 0;
+    each((frame, item, weight, other) => {
+      const group = groups.get(frame);
+      if (!group) return;
+      group.items.push(item);
+      group.weights.push(weight);
+      group.other.push(other);
+    });
+    return [...groups].map(([frame, g]) => new ViewNode(frame, g.items, g.weights, this.compared ? g.other : null));
+  }
+  children(node, least) {
+    if (node.kids && node.kidsLeast <= least) return node.kids;
+    const {names} = this;
+    node.kidsLeast = least;
+    node.kids = this.grouped((use) => this.each(node, use), least);
     node.kids.sort((a, b) => (names[a.frame] < names[b.frame] ? -1 : names[a.frame] > names[b.frame] ? 1 : 0));
     return node.kids;
   }
@@ -145,12 +166,12 @@ class View {
 }
 
 class CalleeView extends View {
-  collect(node, groups) {
+  each(node, use) {
     const {frame, total, child, childStart} = this.tree;
     for (const item of node.items) {
       for (let c = childStart[item]; c < childStart[item + 1]; c++) {
         const kid = child[c];
-        groups.add(frame[kid], kid, total[kid], this.compared ? this.compared.total[kid] : 0);
+        use(frame[kid], kid, total[kid], this.compared ? this.compared.total[kid] : 0);
       }
     }
   }
@@ -158,11 +179,11 @@ class CalleeView extends View {
 }
 
 class CallerView extends View {
-  collect(node, groups) {
+  each(node, use) {
     const {frame, parent} = this.tree;
     for (let k = 0; k < node.items.length; k++) {
       const caller = parent[node.items[k]];
-      if (caller > 0) groups.add(frame[caller], caller, node.weights[k], node.other ? node.other[k] : 0);
+      if (caller > 0) use(frame[caller], caller, node.weights[k], node.other ? node.other[k] : 0);
     }
   }
   // Leaves first: what burns, and below each who called it.
@@ -170,12 +191,12 @@ class CallerView extends View {
     const {self, total, frame, count} = this.tree;
     const compared = this.compared;
     const node = new ViewNode(-1, [], [total[0]], compared ? [compared.total[0]] : null);
-    const groups = new Groups();
-    for (let i = 1; i < count; i++) {
-      const other = compared ? compared.self[i] : 0;
-      if (self[i] > 0 || other > 0) groups.add(frame[i], i, self[i], other);
-    }
-    node.kids = groups.nodes(compared);
+    node.kids = this.grouped((use) => {
+      for (let i = 1; i < count; i++) {
+        const other = compared ? compared.self[i] : 0;
+        if (self[i] > 0 || other > 0) use(frame[i], i, self[i], other);
+      }
+    }, 0);
     node.kids.sort((a, b) => b.weight - a.weight);
     return node;
   }
@@ -237,10 +258,9 @@ class Model {
     if (this.hostTree) this.selectHost(span, wanted && wanted.kind === 'host' ? wanted.id : null);
     const {bin, node, cpu, task, weight} = this.samples;
     const self = new Float64Array(this.tree.count);
-    const [from, until] = span || [-Infinity, Infinity];
+    const [first, end] = rowsOf(bin, span);
     const want = wanted && wanted.kind !== 'host' ? wanted : null;
-    for (let i = 0; i < node.length; i++) {
-      if (bin[i] < from || bin[i] >= until) continue;
+    for (let i = first; i < end; i++) {
       if (want && (want.kind === 'cpu' ? cpu[i] : task[i]) !== want.id) continue;
       self[node[i]] += weight[i];
     }
@@ -261,9 +281,8 @@ class Model {
   selectHost(span, wanted) {
     const {bin, node, thread, weight} = this.hostSamples;
     const self = new Float64Array(this.hostTree.count);
-    const [from, until] = span || [-Infinity, Infinity];
-    for (let i = 0; i < node.length; i++)
-      if (bin[i] >= from && bin[i] < until && (wanted === null || thread[i] === wanted)) self[node[i]] += weight[i];
+    const [first, end] = rowsOf(bin, span);
+    for (let i = first; i < end; i++) if (wanted === null || thread[i] === wanted) self[node[i]] += weight[i];
     this.hostTree.weigh(self);
   }
 

@@ -79,22 +79,38 @@ class Timeline {
     const ratio = window.devicePixelRatio || 1;
     this.width = canvas.parentElement.clientWidth;
     const height = this.top + model.lanes.length * kLaneHeight;
+    const style = getComputedStyle(document.documentElement);
+    const ink = style.getPropertyValue('--ink');
+    const context = this.prepare(canvas, height, ratio);
     canvas.style.height = `${height}px`;
+    // Lanes may have a quarter of a million stretches, and stay the same whatever is selected.
+    const kind = `${this.width} ${height} ${ratio} ${ink}`;
+    if (kind !== this.lanesKind) {
+      this.lanesKind = kind;
+      this.lanesPicture = this.lanesPicture || document.createElement('canvas');
+      this.drawLanes(this.prepare(this.lanesPicture, height, ratio), height, style);
+    }
+    context.drawImage(this.lanesPicture, 0, 0, this.width, height);
+    model.lanes.forEach((lane, i) => this.drawName(context, lane, i, ink));
+    this.drawSelection(context, height, style.getPropertyValue('--accent'));
+  }
+
+  prepare(canvas, height, ratio) {
     canvas.width = Math.round(this.width * ratio);
     canvas.height = Math.round(height * ratio);
     const context = canvas.getContext('2d');
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    const style = getComputedStyle(document.documentElement);
-    const ink = style.getPropertyValue('--ink');
-    const quiet = style.getPropertyValue('--quiet');
-    const line = style.getPropertyValue('--line');
     context.clearRect(0, 0, this.width, height);
     context.font = '11px system-ui, sans-serif';
     context.textBaseline = 'middle';
+    return context;
+  }
+
+  drawLanes(context, height, style) {
+    const line = style.getPropertyValue('--line');
     this.drawPhases(context, height);
-    this.drawAxis(context, quiet, line, height);
-    model.lanes.forEach((lane, i) => this.drawLane(context, lane, i, ink, line));
-    this.drawSelection(context, height, style.getPropertyValue('--accent'));
+    this.drawAxis(context, style.getPropertyValue('--quiet'), line, height);
+    this.model.lanes.forEach((lane, i) => this.drawLane(context, lane, i, line));
   }
 
   drawPhases(context, height) {
@@ -166,7 +182,7 @@ class Timeline {
     return `\n${which}${this.format(length[request])} in all`;
   }
 
-  drawLane(context, lane, i, ink, line) {
+  drawLane(context, lane, i, line) {
     const y = this.top + i * kLaneHeight;
     context.strokeStyle = line;
     context.beginPath();
@@ -174,12 +190,7 @@ class Timeline {
     context.lineTo(this.width, y + kLaneHeight - 0.5);
     context.stroke();
     if (lane.from) {
-      for (let k = 0; k < lane.from.length; k++) {
-        const state = this.model.data.state_names[lane.state[k]];
-        context.fillStyle = kStateColours[state.kind] || kStateColours.unknown;
-        const x = this.timeX(lane.from[k]);
-        context.fillRect(x, y + 2, Math.max(0.5, this.timeX(lane.until[k]) - x), kLaneHeight - 5);
-      }
+      this.drawStretches(context, lane, y);
     } else {
       const {row, most} = this.activity[i];
       const step = (this.width - kGutter) / row.length;
@@ -189,6 +200,25 @@ class Timeline {
         if (high > 0) context.fillRect(this.x(b), y + kLaneHeight - 2 - high, Math.max(0.5, step), high);
       }
     }
+  }
+
+  // What lies under stretches of its own colour is not drawn again: there are far more stretches than pixels.
+  drawStretches(context, lane, y) {
+    let colour = '';
+    let end = -1;
+    for (let k = 0; k < lane.from.length; k++) {
+      const wanted = kStateColours[this.model.data.state_names[lane.state[k]].kind] || kStateColours.unknown;
+      const x = this.timeX(lane.from[k]);
+      const right = Math.max(x + 0.5, this.timeX(lane.until[k]));
+      if (wanted === colour && right <= end) continue;
+      if (wanted !== colour) context.fillStyle = colour = wanted;
+      end = right;
+      context.fillRect(x, y + 2, right - x, kLaneHeight - 5);
+    }
+  }
+
+  drawName(context, lane, i, ink) {
+    const y = this.top + i * kLaneHeight;
     context.fillStyle = ink;
     context.save();
     context.beginPath();
