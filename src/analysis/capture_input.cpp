@@ -67,4 +67,10 @@ std::string describe_mode(const CaptureInput& input) {
   return "?";
 }
 
+WallNs end_of(const CaptureInput& input) noexcept {
+  const auto& summary = input.summary;
+  if (summary.trailer) return summary.trailer->end_wall_ns;
+  return summary.last_ledger ? summary.last_ledger->wall_ns : 0;
+}
+
 }  // namespace qperf::analysis

@@ -27,6 +27,9 @@ inline constexpr size_t kMaxFingerprints = size_t{1} << 16;
 /// Reads everything of `path` but the samples.
 [[nodiscard]] Result<CaptureInput> survey_capture(const std::string& path);
 
+/// Wall ns of the last thing that the file says of itself; 0: it says nothing.
+[[nodiscard]] WallNs end_of(const CaptureInput& input) noexcept;
+
 /// "wall at 99 Hz", "icount, every 100000 instructions": how the samples were taken.
 [[nodiscard]] std::string describe_mode(const CaptureInput& input);
 

@@ -242,13 +242,6 @@ Collector::Keep keep_for(Order order) {
   return Collector::Keep::kSums;
 }
 
-/// Wall ns of the last thing that the file says of itself; 0: it says nothing.
-WallNs end_of(const CaptureInput& input) {
-  const auto& summary = input.summary;
-  if (summary.trailer) return summary.trailer->end_wall_ns;
-  return summary.last_ledger ? summary.last_ledger->wall_ns : 0;
-}
-
 }  // namespace
 
 Result<CaptureProfile> profile_capture(const CaptureRequest& request, profile::NamedStacks& names) {

@@ -17,9 +17,6 @@ std::string_view process_name(uint64_t pid) noexcept {
   return kNames[pid - 1];
 }
 
-/// The rate of the host's samples is not known: a stack without a later one is drawn so long.
-constexpr SampleSpan kHostSpan{.ns_per_weight = 0, .least_ns = 10'000'000};
-
 }  // namespace
 
 ChromeWriter::ChromeWriter(const profile::NamedStacks& names, SampleSpan span, HostLanes host_lanes, TextSink& sink)
@@ -191,7 +188,7 @@ void ChromeWriter::sample(const TimelineSample& sample) {
     open.frames.push_back(frame);
   }
   open.last_ns = at_ns;
-  const SampleSpan& span = host ? kHostSpan : span_;
+  const SampleSpan& span = host ? host_span_ : span_;
   const uint64_t most_ns = std::max(span.least_ns, profile::saturating_multiply(span.ns_per_weight, sample.weight));
   open.until_ns = profile::saturating_add(at_ns, most_ns);
 }

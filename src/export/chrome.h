@@ -30,6 +30,8 @@ class ChromeWriter final : public TimelineWriter {
  public:
   /// Both outlive the writer.
   ChromeWriter(const profile::NamedStacks& names, SampleSpan span, HostLanes host_lanes, TextSink& sink);
+  /// How long the host's are drawn at most [10 ms].
+  void set_host_span(SampleSpan span) noexcept { host_span_ = span; }
 
   void lane(LaneId id, LaneGroup group, std::string_view name) override;
   void slice(const TimelineSlice& slice) override;
@@ -64,6 +66,7 @@ class ChromeWriter final : public TimelineWriter {
   const profile::NamedStacks& names_;
   SampleSpan span_;
   HostLanes host_lanes_;
+  SampleSpan host_span_{.ns_per_weight = 0, .least_ns = 10'000'000};
   JsonWriter json_;
   TextSink& sink_;
   std::vector<LaneGroup> group_of_lane_;

@@ -62,4 +62,8 @@ void BinnedWeights::fit(size_t rows) {
   while (rows_.size() > rows && bin_bits_ < kMostBinBits && rows_.back().bin > 0) halve_bins();
 }
 
+void BinnedWeights::widen(uint64_t bin_ns) {
+  while (this->bin_ns() < bin_ns && bin_bits_ < kMostBinBits) halve_bins();
+}
+
 }  // namespace qperf::profile

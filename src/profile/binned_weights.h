@@ -31,6 +31,9 @@ class BinnedWeights {
   /// Makes bins longer until at most `rows` are left, or one bin.
   void fit(size_t rows);
 
+  /// Makes bins at least so long.
+  void widen(uint64_t bin_ns);
+
   /// Sorted by (bin, vCPU, group, stack), each once.
   [[nodiscard]] std::span<const Row> rows() const noexcept { return rows_; }
   [[nodiscard]] uint64_t bin_ns() const noexcept { return uint64_t{1} << bin_bits_; }

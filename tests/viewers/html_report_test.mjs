@@ -169,6 +169,9 @@ if (host.length) {
   await shot('host');
   await page.locator('#tabs button').first().click();
   check('the guest\'s stacks are still all', await shown() === Number(total), await text('#selected'));
+  check('whose that is, is said', (await text('#selected')).includes('of the whole guest'), await text('#selected'));
+  await drag(0.2, 0.5);
+  check('a span does not turn to the host', await page.getAttribute('#tabs button[data-tab=flame]', 'aria-selected') === 'true');
   await page.mouse.click(timeline.x + 20, laneY(1));
   await page.click('#tabs button[data-tab=host]');
   await drag(0.2, 0.235);

@@ -75,7 +75,6 @@
   for (const graph of graphs) {
     graph.onLayout = (boxes) => {
       if (state.tab !== 'diff') return;
-      mostChange = 0;
       for (const {node} of boxes) {
         const {difference, counts} = changeOf(node.weight, node.otherWeight);
         if (counts) mostChange = Math.max(mostChange, Math.abs(difference));
@@ -83,8 +82,12 @@
     };
   }
   const timeline = model.lanes.length ? new Timeline(by('timeline'), model, axis, (span, lane) => {
+    const before = model.lane;
     model.select(span, lane);
-    if (lane !== null && model.lanes[lane].kind === 'host') state.tab = 'host';
+    if (lane !== before && lane !== null && model.lanes[lane].kind === 'host' && state.tab !== 'host') {
+      state.tab = 'host';
+      state.sandwich = null;
+    }
     refresh();
   }) : null;
   by('timeline-panel').hidden = !timeline;
@@ -97,9 +100,14 @@
       graph.byOther = state.tab === 'diff' && state.vanished;
       graph.show(view, sandwich ? view.rootAt(state.sandwich) : view.root(), null, state.marks);
     };
+    mostChange = 0;
     by('callers').hidden = !sandwich;
     if (sandwich) draw(callers, CallerView);
     draw(flame, state.inverted && !sandwich ? CallerView : CalleeView);
+    if (!sandwich) return;
+    if (state.tab === 'diff') callers.draw();  // once more: colours by the largest change of both
+    const scrolled = by('flame-panel').parentElement;
+    scrolled.scrollTop = Math.max(0, callers.height - scrolled.clientHeight / 2);  // the function is in sight
   }
 
   function refresh() {
@@ -155,8 +163,10 @@
       const until = model.binTime(model.span[1]);
       parts.push(`${axis(from)} to ${axis(until)}`);
     }
-    if (model.lane !== null) parts.push(model.lanes[model.lane].name);
-    const shown = state.tab === 'host' ? amount(model.hostTree.total[0], 'host') : amount(model.tree.total[0]);
+    const lane = model.lane === null ? null : model.lanes[model.lane];
+    if (lane) parts.push(lane.name);
+    let shown = state.tab === 'host' ? amount(model.hostTree.total[0], 'host') : amount(model.tree.total[0]);
+    if (lane && (lane.kind === 'host') !== (state.tab === 'host')) shown += state.tab === 'host' ? ' of all its threads' : ' of the whole guest';
     by('selected').textContent = parts.length
       ? `selected: ${parts.join(', ')}; ${shown} (click clears the span, the lane's name the lane)`
       : `all: ${shown}; drag to select a span, click a lane's name to select the lane`;
@@ -236,7 +246,7 @@
   function describe(graph, node) {
     const whole = tree().total[0];
     const focus = graph.zoom[graph.zoom.length - 1].weight;
-    const name = node.frame < 0 ? 'all' : model.names[node.frame];
+    const name = graph.nameOf(node);
     let text = `${name}\n${amount(node.weight, state.tab)}: ${percent(node.weight, whole)} of all`;
     if (graph.zoom.length > 1) text += `, ${percent(node.weight, focus)} of the zoom`;
     if (state.tab === 'diff') {
@@ -257,21 +267,23 @@
     tip.style.left = `${Math.max(0, Math.min(event.clientX + 14, window.innerWidth - tip.offsetWidth - 8))}px`;
     tip.style.top = `${Math.max(0, Math.min(event.clientY + 16, window.innerHeight - tip.offsetHeight - 8))}px`;
   }
+  let clicked = null;  // by the first click of two: the second may meet another box, since the first zooms
   for (const graph of graphs) {
     graph.canvas.addEventListener('pointermove', (event) => {
       const box = graph.boxAt(event.offsetX, event.offsetY);
       showTip(event, box && describe(graph, box.node));
     });
     graph.canvas.addEventListener('click', (event) => {
+      if (event.detail > 1) return;
       const box = graph.boxAt(event.offsetX, event.offsetY);
-      if (!box) return;
+      clicked = box && box.node;
+      if (!box || box.node.frame === kLighter) return;
       if (event.altKey && box.node.frame >= 0) { state.sandwich = box.node.frame; refresh(); return; }
       graph.show(graph.view, graph.top, graph.pathTo(box), state.marks);
       by('tip').hidden = true;
     });
-    graph.canvas.addEventListener('dblclick', (event) => {
-      const box = graph.boxAt(event.offsetX, event.offsetY);
-      if (box && box.node.frame >= 0) { state.sandwich = box.node.frame; refresh(); }
+    graph.canvas.addEventListener('dblclick', () => {
+      if (clicked && clicked.frame >= 0) { state.sandwich = clicked.frame; refresh(); }
     });
   }
   by('timeline').addEventListener('pointermove', (event) => showTip(event, timeline && timeline.describe(event.offsetX, event.offsetY)));
@@ -289,7 +301,7 @@
     const tabs = [...by('tabs').children];
     if (event.key === '/') { event.preventDefault(); by('search').focus(); }
     else if (event.key === 'Escape' && event.target !== by('timeline')) { state.sandwich = null; refresh(); }
-    else if (event.key === 'i') { state.inverted = !state.inverted; refresh(); }
+    else if (event.key === 'i' && state.sandwich === null) { state.inverted = !state.inverted; refresh(); }
     else if (event.key >= '1' && event.key <= String(tabs.length)) tabs[Number(event.key) - 1].click();
   });
   window.addEventListener('resize', () => render());

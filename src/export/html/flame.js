@@ -47,6 +47,11 @@ class FlameGraph {
 
   topOf(row) { return this.upwards ? this.height - (row + 1) * kRowHeight : row * kRowHeight; }
 
+  nameOf(node) {
+    if (node.frame === kLighter) return `${node.count} lighter functions`;
+    return node.frame < 0 ? 'all' : this.view.names[node.frame];
+  }
+
   widthOf(node) { return this.byOther ? node.otherWeight : node.weight; }
 
   // Rows 0..: the ancestors of the zoomed node across the whole width, the node, then its callees.
@@ -58,19 +63,30 @@ class FlameGraph {
     const whole = this.widthOf(focus);
     if (whole > 0) {
       const least = kLeastPixels / width * whole;
-      const stack = [[focus, this.zoom.length, 0, width]];
+      const stack = [[focus, this.zoom.length, 0]];
       while (stack.length) {
-        const [node, row, x, w] = stack.pop();
+        const [node, row, x] = stack.pop();
         let at = x;
+        let [light, lightOther, count] = [0, 0, 0];
         for (const kid of this.view.children(node, least)) {
           const kidWidth = this.widthOf(kid) / whole * width;
-          if (kidWidth >= kLeastPixels) {
-            this.boxes.push({node: kid, row, x: at, w: kidWidth, faded: false, parent: node});
-            deepest = Math.max(deepest, row + 1);
-            stack.push([kid, row + 1, at, kidWidth]);
+          if (kid.frame === kLighter || kidWidth < kLeastPixels) {
+            light += kid.weight;
+            lightOther += kid.otherWeight;
+            count += kid.count || 1;
+            continue;
           }
+          this.boxes.push({node: kid, row, x: at, w: kidWidth, faded: false, parent: node});
+          deepest = Math.max(deepest, row + 1);
+          stack.push([kid, row + 1, at]);
           at += kidWidth;
-          if (at > x + w + 1) break;
+        }
+        // Behind the others, so that no gap is taken for the function's own weight.
+        const rest = this.view.lighter(light, lightOther, count);
+        const restWidth = this.widthOf(rest) / whole * width;
+        if (restWidth >= kLeastPixels) {
+          this.boxes.push({node: rest, row, x: at, w: restWidth, faded: false, parent: node});
+          deepest = Math.max(deepest, row + 1);
         }
       }
     }
@@ -84,7 +100,7 @@ class FlameGraph {
 
   paint(context, {node, row, x, w, faded}) {
     const y = this.topOf(row);
-    const name = node.frame < 0 ? 'all' : this.view.names[node.frame];
+    const name = this.nameOf(node);
     const marked = node.frame >= 0 && this.marks && this.marks[node.frame];
     context.globalAlpha = faded ? 0.55 : 1;
     context.fillStyle = this.palette(node, name, marked);

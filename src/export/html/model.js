@@ -103,6 +103,8 @@ class Tree {
   }
 }
 
+const kLighter = -2;  // the frame of what is too light to be seen: `count` of them
+
 // What a flame graph draws: nodes that make their children when they are asked, so that only what is wide enough to be seen
 // is ever computed. `items` are tree nodes that were merged into this one.
 class ViewNode {
@@ -139,14 +141,23 @@ class View {
     const groups = new Map();
     for (const frame of seen) if (sums[frame] > 0 && sums[frame] >= least) groups.set(frame, {items: [], weights: [], other: []});
     for (const frame of seen) sums[frame] = 0;
+    let [light, lightOther] = [0, 0];
     each((frame, item, weight, other) => {
       const group = groups.get(frame);
-      if (!group) return;
+      if (!group) { light += weight; lightOther += other; return; }
       group.items.push(item);
       group.weights.push(weight);
       group.other.push(other);
     });
-    return [...groups].map(([frame, g]) => new ViewNode(frame, g.items, g.weights, this.compared ? g.other : null));
+    const nodes = [...groups].map(([frame, g]) => new ViewNode(frame, g.items, g.weights, this.compared ? g.other : null));
+    if (light > 0 || lightOther > 0) nodes.push(this.lighter(light, lightOther, seen.length - groups.size));
+    return nodes;
+  }
+  lighter(weight, other, count) {
+    const node = new ViewNode(kLighter, [], [weight], this.compared ? [other] : null);
+    node.kids = [];
+    node.count = count;
+    return node;
   }
   children(node, least) {
     if (node.kids && node.kidsLeast <= least) return node.kids;

@@ -78,6 +78,7 @@ class Timeline {
     const {model, canvas} = this;
     const ratio = window.devicePixelRatio || 1;
     this.width = canvas.parentElement.clientWidth;
+    if (this.width === 0) return;  // not shown
     const height = this.top + model.lanes.length * kLaneHeight;
     const style = getComputedStyle(document.documentElement);
     const ink = style.getPropertyValue('--ink');
@@ -90,7 +91,9 @@ class Timeline {
       this.lanesPicture = this.lanesPicture || document.createElement('canvas');
       this.drawLanes(this.prepare(this.lanesPicture, height, ratio), height, style);
     }
-    context.drawImage(this.lanesPicture, 0, 0, this.width, height);
+    context.setTransform(1, 0, 0, 1, 0, 0);  // pixel by pixel
+    context.drawImage(this.lanesPicture, 0, 0);
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
     model.lanes.forEach((lane, i) => this.drawName(context, lane, i, ink));
     this.drawSelection(context, height, style.getPropertyValue('--accent'));
   }

@@ -17,21 +17,17 @@ namespace {
 using profile::BinnedWeights;
 
 /// What lies on the axis; bins are the report's.
-BinnedWeights::Row on_axis(const BinnedWeights& sums, const BinnedWeights::Row& row, const exporter::HtmlTime& time) {
-  const uint64_t width = (time.end - time.start) / time.bins;
-  BinnedWeights::Row placed = row;
-  placed.bin = static_cast<uint32_t>((row.bin * sums.bin_ns() - time.start) / width);
-  return placed;
-}
-
 std::vector<BinnedWeights::Row> rows_on_axis(const BinnedWeights& sums, const exporter::HtmlTime& time, uint64_t& outside) {
+  const uint64_t width = (time.end - time.start) / time.bins;
   std::vector<BinnedWeights::Row> rows;
   for (const auto& row : sums.rows()) {
     const uint64_t at_ns = row.bin * sums.bin_ns();
-    if (at_ns < time.start || at_ns >= time.end)
+    if (at_ns < time.start || at_ns >= time.end) {
       outside = profile::saturating_add(outside, row.weight);
-    else
-      rows.push_back(on_axis(sums, row, time));
+      continue;
+    }
+    rows.push_back(row);
+    rows.back().bin = static_cast<uint32_t>((at_ns - time.start) / width);
   }
   return rows;
 }
@@ -57,16 +53,14 @@ std::map<uint32_t, uint32_t> add_lanes(const HostView& view, const std::vector<B
 
 }  // namespace
 
-void add_host(const HtmlHostInput& input, const profile::NamedStacks& names, const HtmlLimits& limits, HtmlFrames& frames,
+void add_host(const HostView& view, const BinnedWeights& sums, const profile::NamedStacks& names, const HtmlLimits& limits, HtmlFrames& frames,
               exporter::HtmlReport& report) {
   exporter::HtmlHost host;
-  host.name = input.view.name;
-  BinnedWeights sums = input.sums;
-  sums.fit(limits.sample_rows / 4);
+  host.name = view.name;
   uint64_t outside = 0;
   const auto rows = rows_on_axis(sums, report.time, outside);
-  if (outside != 0) report.left_out.push_back(fmt::format("{} samples of the host from before or after the page's time", outside));
-  auto lane_of = add_lanes(input.view, rows, limits, host, report);
+  if (outside != 0) report.left_out.push_back(fmt::format("{} samples of the host from before the first or after the last that the page has of the guest", outside));
+  auto lane_of = add_lanes(view, rows, limits, host, report);
 
   profile::CallTree tree;
   std::vector<uint64_t> self(1);

@@ -9,8 +9,9 @@
 
 namespace qperf::tools {
 
-/// Lanes of the host's threads, and the tree of what they were sampled doing, on the report's axis of time.
-void add_host(const HtmlHostInput& host, const profile::NamedStacks& names, const HtmlLimits& limits, HtmlFrames& frames,
+/// Lanes of the host's threads, and the tree of what they were sampled doing, on the report's axis of time. `sums`: of the host, in bins
+/// that are no longer than the report's.
+void add_host(const HostView& view, const profile::BinnedWeights& sums, const profile::NamedStacks& names, const HtmlLimits& limits, HtmlFrames& frames,
               exporter::HtmlReport& report);
 
 }  // namespace qperf::tools

@@ -92,6 +92,11 @@ class ReportBuilder {
     BinnedWeights bins = binned(input_);
     const uint64_t bin_ns = bins.bin_ns();
     bins.fit(limits_.sample_rows);
+    if (input_.host != nullptr && has_clock(input_.profiles.current)) {
+      host_sums_ = input_.host->sums;
+      host_sums_.fit(limits_.sample_rows / 4);
+      bins.widen(host_sums_.bin_ns());  // so that each of the host's lies in one of these
+    }
     if (bins.bin_ns() != bin_ns) note(fmt::format("time is told in steps of {:.1f} ms", static_cast<double>(bins.bin_ns()) / 1e6));
     if (input_.sched != nullptr) tasks_ = HtmlTasks(*input_.sched, limits_.task_lanes);
     report_.title = input_.name;
@@ -203,7 +208,7 @@ class ReportBuilder {
       add_off_cpu(*input_.sched, tasks_, limits_, frames_, report_);
     }
     if (input_.devices != nullptr) add_device_lanes(*input_.devices, limits_, report_);
-    if (input_.host != nullptr) add_host(*input_.host, input_.profiles.names, limits_, frames_, report_);
+    if (input_.host != nullptr) add_host(input_.host->view, host_sums_, input_.profiles.names, limits_, frames_, report_);
   }
 
   void add_words() {
@@ -242,7 +247,10 @@ class ReportBuilder {
     add("written by", report_.generator);
     for (const auto& message : input_.warnings) report_.warnings.push_back(message.text);
     if (input_.devices != nullptr) add_device_words(*input_.devices, report_);
-    if (input_.host != nullptr) add("host", analysis::headline(input_.host->view.profile.input) + "; " + analysis::selection_line(input_.host->view.profile));
+    if (input_.host != nullptr) {
+      const HostView& host = input_.host->view;
+      add("host", fmt::format("{}; {} of {} samples in the guest's window", analysis::headline(host.profile.input), host.inside, host.inside + host.outside));
+    }
     add_buckets();
   }
 
@@ -273,6 +281,7 @@ class ReportBuilder {
   HtmlFrames frames_;
   HtmlTasks tasks_;
   HtmlReport report_;
+  BinnedWeights host_sums_;
 };
 
 size_t text_bytes(const HtmlReport& report) {

@@ -17,6 +17,8 @@ Result<void> write(const ExportInput& input, exporter::TextSink& sink) {
   // perf script tells CPUs only where it is asked to: without, all samples are one CPU's.
   const bool cpus_known = input.host != nullptr && input.host->capture.profile.input.summary.header.max_vcpus > 1;
   exporter::ChromeWriter writer(input.names, span, cpus_known ? exporter::HostLanes::kCpus : exporter::HostLanes::kThreads, sink);
+  if (input.host != nullptr && input.host->view.usual_gap_ns != 0)
+    writer.set_host_span({.ns_per_weight = 0, .least_ns = profile::saturating_multiply(2, input.host->view.usual_gap_ns)});
   return write_timeline(input.timeline(), writer);
 }
 

@@ -94,6 +94,7 @@ Result<int> run(const ExportOptions& options) {
   const LoadNeeds needs = options.off_cpu ? LoadNeeds{.replay = true} : format->needs;
   QPERF_ASSIGN_OR_RETURN(const LoadedCapture capture, load_capture(options.capture, needs, names));
   print_warnings(capture);
+  QPERF_ASSIGN_OR_RETURN(const auto host, load_with_host(options.host, capture, names));
   std::unique_ptr<LoadedCapture> baseline;
   if (!options.baseline.empty()) {
     QPERF_ASSIGN_OR_RETURN(baseline, load_baseline(options, capture, needs, names));
@@ -101,7 +102,6 @@ Result<int> run(const ExportOptions& options) {
   QPERF_ASSIGN_OR_RETURN(const auto trace, load_with_trace(options.trace, capture));
   if (trace) QPERF_RETURN_IF_ERROR(check_no_input_is_overwritten({trace->path}, {options.output}));
   if (trace && trace->traced.trace.requests.empty()) report_warning(fmt::format("{}: {}", printable(trace->path), kNoRequests));
-  QPERF_ASSIGN_OR_RETURN(const auto host, load_with_host(options.host, capture, names));
   const int traced = trace ? trace->conclude() : kDone;
   const auto [name, baseline_name] = short_names(options.capture.path, options.baseline);
   const ExportInput input{.name = name,

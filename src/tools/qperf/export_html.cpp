@@ -15,8 +15,7 @@ Result<void> write(const ExportInput& input, exporter::TextSink& sink) {
   const auto warnings = input.warnings();
   std::optional<HtmlHostInput> host;
   if (input.host != nullptr) {
-    const auto& trailer = input.capture.profile.input.summary.trailer;
-    QPERF_ASSIGN_OR_RETURN(auto sums, binned_host(input.host->view, trailer ? trailer->end_wall_ns : 0));
+    QPERF_ASSIGN_OR_RETURN(auto sums, binned_host(input.host->view, analysis::end_of(input.capture.profile.input)));
     host.emplace(HtmlHostInput{.view = input.host->view, .sums = std::move(sums)});
   }
   const HtmlInput page{.name = input.name,

@@ -17,7 +17,7 @@ struct WithHost {
   HostView view;
 
   WithHost(std::string of_name, LoadedCapture of_host, sched::SpanSet window)
-      : name(std::move(of_name)), capture(std::move(of_host)), view{name, capture.profile, *capture.sched, std::move(window)} {}
+      : name(std::move(of_name)), capture(std::move(of_host)), view{.name = name, .profile = capture.profile, .sched = *capture.sched, .window = std::move(window)} {}
   WithHost(const WithHost&) = delete;
   WithHost& operator=(const WithHost&) = delete;
 };
