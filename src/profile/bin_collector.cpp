@@ -54,7 +54,8 @@ void BinCollector::merge(unsigned shift) {
 void BinCollector::make_room() {
   const size_t goal = max_sums_ / 4 * 3;
   if (!in_order_) merge(0);
-  while (sums_.size() > goal && bin_bits_ < BinnedWeights::kMostBinBits) merge(1);
+  const auto several_bins = [this] { return std::ranges::any_of(sums_, [](const Sum& sum) { return sum.bin > 0; }); };
+  while (sums_.size() > goal && bin_bits_ < BinnedWeights::kMostBinBits && several_bins()) merge(1);
   // One bin is left, and more different pairs than sums were meant for: they are what the profile is made of.
   if (sums_.size() > goal) max_sums_ *= 2;
 }

@@ -71,6 +71,15 @@ TEST(BinCollector, StaysBoundedWhateverTimesAFileMakesUp) {
 }
 
 /// Longer bins of sorted rows are what sorting the same rows in longer bins gives.
+TEST(BinCollector, MorePairsThanSumsMakeNoBinLongerThanTheCapture) {
+  BinCollector collector(0, 16);
+  constexpr WallNs kEndNs = WallNs{1} << 20;
+  for (uint32_t pair = 0; pair < 1024; ++pair) collector.add(kEndNs / 1024 * pair, pair, 1);
+  const BinnedWeights sums = collector.binned([](uint32_t pair) { return BinCollector::Cell{.vcpu = {}, .group = 0, .stack = StackId{pair}}; });
+  EXPECT_EQ(sums.rows().size(), 1024U);
+  EXPECT_LE(sums.bin_ns(), kEndNs);
+}
+
 TEST(BinnedWeights, LongerBinsAreThoseOfTheSameSamples) {
   std::mt19937_64 random(3);
   std::vector<BinnedWeights::Row> rows;

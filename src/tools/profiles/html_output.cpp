@@ -53,6 +53,7 @@ HtmlTime time_axis(const HtmlInput& input, const BinnedWeights& bins) {
   time.unit = current.input.legacy ? HtmlTime::Unit::kPosition : HtmlTime::Unit::kWallNs;
   uint64_t from = std::numeric_limits<uint64_t>::max();
   uint64_t until = 0;
+  uint64_t lanes_until = 0;
   const uint64_t width = bins.bin_ns();
   if (!bins.rows().empty()) {
     from = bins.rows().front().bin * width;
@@ -62,16 +63,21 @@ HtmlTime time_axis(const HtmlInput& input, const BinnedWeights& bins) {
     for (const auto rows : {input.sched->intervals().tasks(), input.sched->intervals().halts()}) {
       for (const auto& row : rows) {
         from = std::min(from, row.from_ns);
-        until = std::max(until, row.from_ns + row.length_ns);
+        lanes_until = std::max(lanes_until, row.from_ns + row.length_ns);
       }
     }
   }
+  until = std::max(until, lanes_until);
   if (until == 0) return HtmlTime{};
   const uint64_t first = from / width;
   const uint64_t last = (until - 1) / width;
   time.bins = static_cast<uint32_t>(std::min<uint64_t>(last - first + 1, BinnedWeights::kBins * 4));
   time.start = first * width;
   time.end = time.start + time.bins * width;
+  if (time.bins == 1) {  // which may be far longer than the capture: the lanes are not
+    const uint64_t known = std::max(lanes_until, analysis::end_of(current.input));
+    if (known > time.start) time.end = std::min(time.end, known);
+  }
   return time;
 }
 
