@@ -28,7 +28,7 @@ struct FinishStatement {
 using Statement = std::unique_ptr<sqlite3_stmt, FinishStatement>;
 
 /// A name between double quotes, as SQL quotes identifiers: declared names are words, but an events file is untrusted too.
-std::string quoted(std::string_view name) {
+std::string sql_name(std::string_view name) {
   std::string out = "\"";
   for (const char c : name) out += c == '"' ? std::string("\"\"") : std::string(1, c);
   return out + "\"";
@@ -127,12 +127,12 @@ class Database {
   Result<Statement> table_for(const EventInfo& info) {
     // A record with a vCPU in front is another shape of the same event: a table of its own.
     const std::string name = info.name + (info.declaration->arguments.size() == info.arguments.size() ? "" : "_with_vcpu");
-    std::string create = "CREATE TABLE " + quoted(name) + "(ts_ns INTEGER, pid INTEGER, tid INTEGER";
-    std::string insert = "INSERT INTO " + quoted(name) + " VALUES(?,?,?";
+    std::string create = "CREATE TABLE " + sql_name(name) + "(ts_ns INTEGER, pid INTEGER, tid INTEGER";
+    std::string insert = "INSERT INTO " + sql_name(name) + " VALUES(?,?,?";
     for (const auto& argument : info.arguments) {
       // Arguments of these names would stand for two columns.
       const bool taken = argument.name == "ts_ns" || argument.name == "pid" || argument.name == "tid";
-      create += ", " + quoted((taken ? "arg_" : "") + argument.name) +
+      create += ", " + sql_name((taken ? "arg_" : "") + argument.name) +
                 (argument.kind == qemutrace::ArgumentKind::kString ? " TEXT" : " INTEGER");
       insert += ",?";
     }
