@@ -32,13 +32,13 @@ def check(holds, what):
     print(("ok: " if holds else "FAILED: ") + what)
 
 
-def feed(job, pattern):
+def feed(job, pattern, line=b"tick n %d\n"):
     """Writes events until the terminal shows the pattern, then ends the trace; how many they were."""
     deadline = time.monotonic() + LIMIT_S
     events = 0
     with open(FIFO, "wb", buffering=0) as fifo:  # waits for the reader
         while not re.search(pattern, job.seen, re.DOTALL) and time.monotonic() < deadline:
-            fifo.write(b"tick n %d\n" % events)
+            fifo.write(line % events if b"%" in line else line)
             events += 1
             if select.select([job.fd], [], [], 0.05)[0]:
                 job.seen += os.read(job.fd, 65536)
@@ -75,6 +75,13 @@ def main():
     job.wait_for(LINE + rb".*" + CLEARED)
     job.ended(0)
     check(len((WORK / "out").read_text().splitlines()) == events, "print into a file has its line, too")
+
+    job = Job([str(QPERF), "import", str(FIFO), "-o", str(WORK / "imported")])
+    reading = LINE.replace(b"events", b"samples")
+    stacks = feed(job, reading, b"start;work 1\n" * 8192)  # more than any buffer
+    job.wait_for(reading + rb".*" + CLEARED + rb".*imported: \d+ samples")
+    job.ended(0)
+    check(stacks > 0, "import has its line: %d stacks" % stacks)
 
     job = Job(trace("print"))
     feed_slowly()

@@ -9,6 +9,7 @@ bool TimelineLanes::has_room(const exporter::TimelineSlice& slice) const {
 }
 
 bool TimelineLanes::draw(exporter::TimelineSlice slice) {
+  count();
   if (!has_room(slice)) return false;
   WallNs& end_ns = ends_ns_[slice.lane.raw];
   slice.from_ns = std::max(slice.from_ns, end_ns);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/progress.h"
 #include "export/timeline_writer.h"
 #include "profile/ids.h"
 
@@ -16,7 +17,8 @@ class TimelineLanes {
  public:
   enum class Kind : uint8_t { kVcpu, kHalts, kDevice, kTask, kPhase, kLostEvents, kLostSamples, kHost };
 
-  explicit TimelineLanes(exporter::TimelineWriter& writer) : writer_(writer) {}
+  /// `progress` is told now and then, with how much is drawn; nullptr: nobody is.
+  explicit TimelineLanes(exporter::TimelineWriter& writer, analysis::Progress* progress = nullptr) : writer_(writer), progress_(progress) {}
 
   /// `name()` gives the lane's name, called if it is new.
   template <typename Name>
@@ -35,14 +37,23 @@ class TimelineLanes {
   /// Draws what of the slice lies behind the lane's last one. False: nothing does.
   bool draw(exporter::TimelineSlice slice);
   void draw(const exporter::TimelineInstant& instant) { writer_.instant(instant); }
-  void draw(const exporter::TimelineSample& sample) { writer_.sample(sample); }
+  void draw(const exporter::TimelineSample& sample) {
+    count();
+    writer_.sample(sample);
+  }
 
  private:
   static exporter::LaneGroup group_of(Kind kind) noexcept;
+  void count() {
+    constexpr uint64_t kTold = uint64_t{1} << 12;
+    if (++drawn_ % kTold == 0 && progress_ != nullptr) progress_->step("drawing", 0, 0);
+  }
 
   exporter::TimelineWriter& writer_;
   tsl::robin_map<uint64_t, uint32_t, profile::MixedHash> ids_;
   std::vector<WallNs> ends_ns_;  // by lane
+  analysis::Progress* progress_;
+  uint64_t drawn_ = 0;
 };
 
 }  // namespace qperf::tools

@@ -87,13 +87,13 @@ Result<void> draw_host(const HostView& host, TimelineLanes& lanes) {
 }  // namespace
 
 Result<void> write_timeline(const TimelineInput& input, exporter::TimelineWriter& writer) {
-  const auto& [capture, sched, vcpus, devices, host] = input;
+  const auto& [capture, sched, vcpus, devices, host, progress] = input;
   if (capture.samples == nullptr)
     return Error{ErrorCode::kUsage,
                  fmt::format("{}: its samples have no clock (mode=exact, or a capture of the older format), so there is no picture "
                              "of time: use a format of sums, such as folded or pprof",
                              capture.input.path)};
-  TimelineLanes lanes(writer);
+  TimelineLanes lanes(writer, progress);
   const sched::Replay* replay = sched != nullptr && sched->has_replay() ? &sched->replayed() : nullptr;
   std::optional<DeviceTimeline> requests;
   if (devices != nullptr) requests.emplace(*devices);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "analysis/profile_capture.h"
+#include "analysis/progress.h"
 #include "analysis/sched_view.h"
 #include "base/result.h"
 #include "export/timeline_writer.h"
@@ -17,6 +18,7 @@ struct TimelineInput {
   const profile::VcpuSet& vcpus;               // whose lanes are drawn
   const DeviceView* devices = nullptr;         // QEMU's requests get lanes too
   const HostView* host = nullptr;              // so do the host's threads
+  analysis::Progress* progress = nullptr;      // told that it goes on
 };
 
 /// Plays a capture to a format that draws time: its samples and, where it has the scheduler's events, what each vCPU and task

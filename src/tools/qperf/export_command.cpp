@@ -1,7 +1,9 @@
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "base/printable.h"
 #include "export/output_file.h"
 #include "tools/profiles/short_names.h"
+#include "tools/progress/progress_line.h"
 #include "tools/qperf/capture_options.h"
 #include "tools/qperf/command.h"
 #include "tools/qperf/export_format.h"
@@ -104,6 +107,8 @@ Result<int> run(const ExportOptions& options) {
   if (trace && trace->traced.trace.requests.empty()) report_warning(fmt::format("{}: {}", printable(trace->path), kNoRequests));
   const int traced = trace ? trace->conclude() : kDone;
   const auto [name, baseline_name] = short_names(options.capture.path, options.baseline);
+  std::optional<ProgressLine> progress;  // not into the output
+  if (options.output != "-" || ::isatty(STDOUT_FILENO) == 0) progress.emplace(options.capture.path, STDERR_FILENO);
   const ExportInput input{.name = name,
                           .names = names,
                           .capture = capture,
@@ -111,6 +116,7 @@ Result<int> run(const ExportOptions& options) {
                           .baseline_name = baseline_name,
                           .devices = trace ? &trace->view : nullptr,
                           .host = host.get(),
+                          .progress = progress ? &*progress : nullptr,
                           .by_task = options.capture.selection.group_by_task};
   QPERF_ASSIGN_OR_RETURN(const auto file, exporter::OutputFile::create(options.output));
   QPERF_RETURN_IF_ERROR(options.off_cpu ? format->write_off_cpu(input, *file) : format->write(input, *file));

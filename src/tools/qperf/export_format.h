@@ -22,6 +22,7 @@ struct ExportInput {
   std::string_view baseline_name = {};      // as `name`
   const DeviceView* devices = nullptr;      // what QEMU's devices did meanwhile
   const WithHost* host = nullptr;           // and what the host did
+  analysis::Progress* progress = nullptr;   // for what takes long
   bool by_task = false;  // stacks have their task as root frame
 
   /// What weakens either capture, or comparing them.

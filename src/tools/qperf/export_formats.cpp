@@ -17,7 +17,7 @@ analysis::Messages ExportInput::warnings() const {
 }
 
 TimelineInput ExportInput::timeline() const {
-  return {.capture = capture.profile, .sched = capture.sched.get(), .vcpus = capture.vcpus, .devices = devices, .host = host == nullptr ? nullptr : &host->view};
+  return {.capture = capture.profile, .sched = capture.sched.get(), .vcpus = capture.vcpus, .devices = devices, .host = host == nullptr ? nullptr : &host->view, .progress = progress};
 }
 
 std::span<const ExportFormat* const> export_formats() noexcept {

@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -7,6 +8,7 @@
 
 #include "analysis/capture_input.h"
 #include "capture/reader.h"
+#include "tools/progress/progress_line.h"
 #include "tools/qperf/import_job.h"
 #include "tools/qperf/reading_commands.h"
 #include "tools/qperf/standard_output.h"
@@ -50,7 +52,10 @@ Result<int> import(const ImportText& typed) {
   if (!typed.beside.empty()) {
     QPERF_ASSIGN_OR_RETURN(job.start_monotonic_ns, start_of(typed.beside));
   }
+  ProgressLine progress(typed.file, STDERR_FILENO);
+  job.progress = &progress;
   QPERF_ASSIGN_OR_RETURN(const ImportResult result, run_import(job));
+  progress.clear();
   for (const std::string& warning : result.warnings) report_warning(warning);
   const int written = write_out(result.summary);
   return written != kDone ? written : result.complete ? kDone : kIncomplete;

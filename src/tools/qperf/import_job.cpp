@@ -2,8 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <memory>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "analysis/capture_input.h"
@@ -117,7 +119,14 @@ Result<ImportResult> import_text(const ImportJob& job) {
   FileBytes bytes(*file);
   foreign::CaptureImport sink(bytes, {.format = {}, .start_monotonic_ns = job.start_monotonic_ns});
   TextImport text(job.format, sink);
-  const auto read = foreign::read_lines(job.input, [&](std::string_view line, bool cut) { return text.line(line, cut); });
+  std::error_code no_file;  // a pipe has no size
+  const uintmax_t size = std::filesystem::file_size(job.input, no_file);
+  uint64_t done = 0;
+  const auto read = foreign::read_lines(job.input, [&](std::string_view line, bool cut) {
+    done += line.size() + 1;
+    if (job.progress != nullptr) job.progress->step("reading samples", done, no_file ? 0 : size);
+    return text.line(line, cut);
+  });
   QPERF_RETURN_IF_ERROR(read);
   if (auto finished = text.finish(); !finished) return std::move(finished).error().in(job.input);
   if (text.format() == ForeignFormat::kFolded && job.start_monotonic_ns)

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/progress.h"
 #include "base/result.h"
 
 namespace qperf::tools {
@@ -17,6 +18,7 @@ struct ImportJob {
   ForeignFormat format = ForeignFormat::kDetect;
   std::optional<uint64_t> start_monotonic_ns;
   std::string elf;  // of an older capture
+  analysis::Progress* progress = nullptr;
 };
 
 struct ImportResult {
