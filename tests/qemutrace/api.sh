@@ -16,7 +16,7 @@ grep -q 'class Leaks : public Analyzer' "$work/project/leaks.cpp" || { fail "the
   echo 'project(outside LANGUAGES CXX)'
   awk '/^```cmake$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$QPERF_SOURCE/docs/trace-api.md"
 } >"$work/project/CMakeLists.txt"
-cmake -S "$work/project" -B "$work/by-cmake" -DCMAKE_PREFIX_PATH="$work/tree" >"$work/log" 2>&1 && cmake --build "$work/by-cmake" >>"$work/log" 2>&1 ||
+cmake -G Ninja -S "$work/project" -B "$work/by-cmake" -DCMAKE_PREFIX_PATH="$work/tree" >"$work/log" 2>&1 && cmake --build "$work/by-cmake" >>"$work/log" 2>&1 ||
   fail "by the CMake package: $(tail -20 "$work/log")"
 if command -v pkg-config >/dev/null; then
   pc=$(find "$work/tree" -name qperf-trace.pc -printf '%h')
