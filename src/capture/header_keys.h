@@ -17,9 +17,10 @@ inline constexpr std::string_view kElfBuildIdKey = "kernel.elf_build_id";
 inline constexpr std::string_view kTraceFileKey = "qemu.trace_file";
 inline constexpr std::string_view kTraceEventsKey = "qemu.trace_events";
 
-/// Of captures that qperf did not record but made of other tools' profiles: a text that says of which ("perf script"). Their weights
-/// are samples, whatever mode and rate say.
+/// Of captures that qperf did not record but made of other tools' profiles: a text that says of which. Their weights are samples, whatever
+/// mode and rate say.
 inline constexpr std::string_view kImportKey = "import.format";
+inline constexpr std::string_view kPerfScriptImport = "perf script";  // the only one whose samples have a clock
 [[nodiscard]] std::optional<std::string> import_format(const Metadata& metadata);
 
 /// Refuses a header that a reader would refuse: no rate in the mode that needs it, an empty kernel range, too many vCPUs.

@@ -19,8 +19,8 @@ std::string_view process_name(uint64_t pid) noexcept {
 
 }  // namespace
 
-ChromeWriter::ChromeWriter(const profile::NamedStacks& names, SampleSpan span, HostLanes host_lanes, TextSink& sink)
-    : names_(names), span_(span), host_lanes_(host_lanes), json_(sink), sink_(sink) {
+ChromeWriter::ChromeWriter(const profile::NamedStacks& names, SampleSpan span, HostStyle host, TextSink& sink)
+    : names_(names), span_(span), host_(host), json_(sink), sink_(sink) {
   json_.begin_object();
   json_.key("displayTimeUnit");
   json_.string("ns");
@@ -155,7 +155,7 @@ void ChromeWriter::close_all(Open& open, WallNs at_ns) {
 }
 
 ChromeWriter::Open& ChromeWriter::lane_of(const TimelineSample& sample, bool host) {
-  const bool by_thread = host && host_lanes_ == HostLanes::kThreads;
+  const bool by_thread = host && host_.lanes == HostStyle::Lanes::kThreads;
   const uint32_t number = by_thread ? sample.lane.raw : sample.vcpu.raw;
   std::vector<Open>& all = host ? host_open_ : open_;
   if (all.size() <= number) all.resize(number + size_t{1});
@@ -178,7 +178,7 @@ void ChromeWriter::sample(const TimelineSample& sample) {
   const auto stack = names_.stacks[sample.stack];
   const auto common = std::ranges::mismatch(open.frames, stack).in1 - open.frames.begin();
   close(open, static_cast<size_t>(common), at_ns);
-  if (host && host_lanes_ == HostLanes::kCpus && !open.in_thread) {
+  if (host && host_.lanes == HostStyle::Lanes::kCpus && !open.in_thread) {
     begin_frame(open, at_ns, host_threads_[sample.lane.raw]);
     open.in_thread = true;
     open.thread = sample.lane;
@@ -188,7 +188,7 @@ void ChromeWriter::sample(const TimelineSample& sample) {
     open.frames.push_back(frame);
   }
   open.last_ns = at_ns;
-  const SampleSpan& span = host ? host_span_ : span_;
+  const SampleSpan& span = host ? host_.span : span_;
   const uint64_t most_ns = std::max(span.least_ns, profile::saturating_multiply(span.ns_per_weight, sample.weight));
   open.until_ns = profile::saturating_add(at_ns, most_ns);
 }

@@ -18,10 +18,14 @@ struct SampleSpan {
   uint64_t least_ns = 0;
 };
 
-/// Which lanes the host's samples have.
-enum class HostLanes : uint8_t {
-  kThreads,  // the samples of all threads come in order of time
-  kCpus,     // only those of one CPU do; a slice for the thread is outside of each stack
+/// How the host's samples are drawn.
+struct HostStyle {
+  enum class Lanes : uint8_t {
+    kThreads,  // the samples of all threads come in order of time
+    kCpus,     // only those of one CPU do; a slice for the thread is outside of each stack
+  };
+  Lanes lanes = Lanes::kThreads;
+  SampleSpan span{.ns_per_weight = 0, .least_ns = 10'000'000};
 };
 
 /// Writes Chrome's Trace Event JSON: lanes as complete events, samples as nested slices, which every reader of the format
@@ -29,9 +33,7 @@ enum class HostLanes : uint8_t {
 class ChromeWriter final : public TimelineWriter {
  public:
   /// Both outlive the writer.
-  ChromeWriter(const profile::NamedStacks& names, SampleSpan span, HostLanes host_lanes, TextSink& sink);
-  /// How long the host's are drawn at most [10 ms].
-  void set_host_span(SampleSpan span) noexcept { host_span_ = span; }
+  ChromeWriter(const profile::NamedStacks& names, SampleSpan span, HostStyle host, TextSink& sink);
 
   void lane(LaneId id, LaneGroup group, std::string_view name) override;
   void slice(const TimelineSlice& slice) override;
@@ -65,8 +67,7 @@ class ChromeWriter final : public TimelineWriter {
 
   const profile::NamedStacks& names_;
   SampleSpan span_;
-  HostLanes host_lanes_;
-  SampleSpan host_span_{.ns_per_weight = 0, .least_ns = 10'000'000};
+  HostStyle host_;
   JsonWriter json_;
   TextSink& sink_;
   std::vector<LaneGroup> group_of_lane_;

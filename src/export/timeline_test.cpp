@@ -153,7 +153,7 @@ TEST(Perfetto, DefinesBeforeUseAndEndsWhatItBegins) {
 TEST(Chrome, IsStrictJsonWithBalancedSlices) {
   const Scene scene;
   StringSink sink;
-  ChromeWriter writer(scene.names, {.ns_per_weight = 20, .least_ns = 0}, HostLanes::kCpus, sink);
+  ChromeWriter writer(scene.names, {.ns_per_weight = 20, .least_ns = 0}, {.lanes = HostStyle::Lanes::kCpus}, sink);
   scene.play(writer);
   const auto file = nlohmann::json::parse(sink.text());
   std::map<std::pair<int, int>, std::vector<std::pair<std::string, double>>> open;

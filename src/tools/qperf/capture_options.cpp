@@ -1,5 +1,6 @@
 #include "tools/qperf/capture_options.h"
 
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -82,8 +83,8 @@ Result<LoadedCapture> load_capture(const CaptureOptions& options, const LoadNeed
   return loaded;
 }
 
-void print_warnings(const LoadedCapture& capture) {
-  for (const auto& message : capture.warnings()) report_warning(printable(message.text));
+void print_warnings(const LoadedCapture& capture, std::string_view whose) {
+  for (const auto& message : capture.warnings()) report_warning(printable(whose.empty() ? message.text : fmt::format("{}: {}", whose, message.text)));
 }
 
 }  // namespace qperf::tools

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "analysis/message.h"
 #include "analysis/profile_capture.h"
@@ -60,7 +61,7 @@ struct LoadedCapture {
 [[nodiscard]] Result<LoadedCapture> load_capture(const CaptureOptions& options, const LoadNeeds& needs,
                                                  profile::NamedStacks& names);
 
-/// Each of its warnings on stderr, as "qperf: warning: ...".
-void print_warnings(const LoadedCapture& capture);
+/// Each of its warnings on stderr, as "qperf: warning: ..."; `whose`: the file that they are about, where it is not the only one.
+void print_warnings(const LoadedCapture& capture, std::string_view whose = {});
 
 }  // namespace qperf::tools

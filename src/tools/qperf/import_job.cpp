@@ -10,6 +10,7 @@
 
 #include "analysis/capture_input.h"
 #include "base/printable.h"
+#include "capture/header_keys.h"
 #include "export/output_file.h"
 #include "foreign/capture_import.h"
 #include "foreign/folded_text.h"
@@ -42,7 +43,7 @@ class TextImport {
   }
 
   [[nodiscard]] std::string_view name() const noexcept {
-    return format_ == ForeignFormat::kPerfScript ? "perf script" : "folded stacks";
+    return format_ == ForeignFormat::kPerfScript ? capture::kPerfScriptImport : "folded stacks";
   }
 
   Result<void> line(std::string_view line, bool cut) {

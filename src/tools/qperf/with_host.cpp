@@ -19,11 +19,9 @@
 namespace qperf::tools {
 namespace {
 
-constexpr std::string_view kWithClock = "perf script";
-
 Result<void> check_belongs(const std::string& path, const analysis::CaptureInput& host, const analysis::CaptureInput& guest) {
   const auto format = host.legacy ? std::nullopt : capture::import_format(host.summary.metadata);
-  if (format != kWithClock)
+  if (format != capture::kPerfScriptImport)
     return Error{ErrorCode::kUsage,
                  fmt::format("--with-host {}: {}: give what `qperf import --beside {}` made of the text of perf script", path,
                              format ? fmt::format("was imported from {}, which has no clock", printable(*format)) : "is no profile of the host",
@@ -73,12 +71,12 @@ Result<std::unique_ptr<WithHost>> load_with_host(const std::string& path, const 
   }
   QPERF_ASSIGN_OR_RETURN(auto host, load_capture(options, {.access = analysis::SampleAccess::kAgain, .replay_if_events = true}, names));
   auto found = std::make_unique<WithHost>(std::filesystem::path(path).filename().string(), std::move(host), wall_window(guest));
-  for (const auto& message : found->capture.warnings()) report_warning(fmt::format("{}: {}", printable(path), printable(message.text)));
+  print_warnings(found->capture, path);
   QPERF_RETURN_IF_ERROR(found->view.survey());
-  if (found->view.inside == 0)
-    report_warning(fmt::format("{}: none of its {} samples lies in the window of {}: was perf record run with -k CLOCK_MONOTONIC, while the "
-                               "guest ran?",
-                               printable(path), found->view.outside, printable(of_guest.path)));
+  if (const auto [inside, outside] = std::pair(found->view.inside, found->view.outside); outside > 0)
+    report_warning(fmt::format("{}: {} of its {} samples are not drawn: they lie outside of the window of {}{}", printable(path), outside,
+                               inside + outside, printable(of_guest.path),
+                               inside == 0 ? ": was perf record run with -k CLOCK_MONOTONIC, while the guest ran?" : ""));
   return found;
 }
 
