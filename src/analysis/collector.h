@@ -58,6 +58,8 @@ class Collector {
 
   /// Of the whole file, before the filter.
   [[nodiscard]] const Seen& seen() const noexcept { return seen_; }
+  /// More distinct sites than are kept: what was added is not to be used.
+  [[nodiscard]] bool full() const noexcept { return sites_.full(); }
   /// Selected weights by raw stack.
   [[nodiscard]] const profile::WeightTable& weights() const noexcept { return weights_; }
   /// Number of raw stacks; ids are 0 .. raw_stacks() - 1.

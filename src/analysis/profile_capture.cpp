@@ -11,6 +11,7 @@
 #include "analysis/naming.h"
 #include "analysis/replay_parts.h"
 #include "analysis/ruled_stacks.h"
+#include "base/printable.h"
 #include "capture/legacy.h"
 
 namespace qperf::analysis {
@@ -68,6 +69,13 @@ bool to_site(std::span<const GuestVa> addresses, capture::Site& site) {
   return has_pc;
 }
 
+Result<void> require_room(const Collector& collector, const CaptureInput& input) {
+  if (!collector.full()) return {};
+  return Error{ErrorCode::kLimit, fmt::format("{}: its distinct stacks take more than {} MiB, which no recording of hours does: the file was not "
+                                              "made by the plugin, or the guest's stacks are forged; record less of it, or with a smaller max_frames",
+                                              printable(input.path), SiteTable::kMostBytes >> 20)};
+}
+
 Result<void> collect_legacy(const CaptureInput& input, Collector& collector, CaptureProfile& result) {
   capture::Site site;
   const auto on_sample = [&](VcpuIndex vcpu, std::span<const GuestVa> addresses) -> Result<void> {
@@ -84,7 +92,7 @@ Result<void> collect_legacy(const CaptureInput& input, Collector& collector, Cap
                                                                "samples before are whole",
                                                                input.path, summary.samples)});
   }
-  return {};
+  return require_room(collector, input);
 }
 
 Result<void> collect(const CaptureInput& input, Collector& collector, Progress* progress) {
@@ -99,12 +107,13 @@ Result<void> collect(const CaptureInput& input, Collector& collector, Progress* 
   } else {
     collector.number_sites_of(handlers);
     handlers.packed_samples = [&](const capture::PackedSamples& chunk) -> Result<void> {
-      collector.add(chunk);
-      return {};
+      // The numbers may have been given on another thread, which leaves off by itself where there is no room.
+      if (!collector.full()) collector.add(chunk);
+      return require_room(collector, input);
     };
   }
   QPERF_RETURN_IF_ERROR(capture::read_capture(input.path, handlers));
-  return {};
+  return require_room(collector, input);
 }
 
 /// How many of a body's addresses are in a module, and how many have no name.

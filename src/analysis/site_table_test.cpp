@@ -70,5 +70,20 @@ TEST(SiteTable, SitesThatDifferInOneFieldDiffer) {
   EXPECT_EQ(table.size(), sites.size());
 }
 
+TEST(SiteTable, ManySitesAreRefusedBeforeTheyTakeMemory) {
+  const auto sites = random_sites(5000);
+  SiteTable roomy;
+  intern_chunk(roomy, sites);
+  EXPECT_FALSE(roomy.full());
+  SiteTable small(20'000);
+  const auto ids = intern_chunk(small, sites);
+  EXPECT_TRUE(small.full());
+  EXPECT_LT(small.size(), sites.size() / 5);
+  for (const SiteId id : ids) EXPECT_LT(id.raw, small.size());  // none that read() does not know
+  SiteTable tiny(1);
+  EXPECT_EQ(tiny.intern(sites[0]), SiteId{});
+  EXPECT_TRUE(tiny.full());
+}
+
 }  // namespace
 }  // namespace qperf::analysis

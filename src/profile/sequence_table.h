@@ -50,6 +50,8 @@ class SequenceTable {
 
   /// Number of distinct sequences; ids are 0 .. size() - 1.
   [[nodiscard]] size_t size() const noexcept { return entries_.size(); }
+  /// Number of words of all of them.
+  [[nodiscard]] size_t words() const noexcept { return words_.size(); }
 
  private:
   /// The tag (upper hash bits; the lower ones chose the slot) settles most probes without a look at the entry.
