@@ -196,4 +196,9 @@ Result<void> Writer::finish(const Trailer& trailer) {
   return {};
 }
 
+Result<void> Writer::finish_after_cut(const Trailer& trailer) {
+  state_->failure.reset();
+  return finish(trailer);
+}
+
 }  // namespace qperf::capture

@@ -40,7 +40,10 @@ class Writer {
   Result<void> metadata(const Metadata& metadata);
   /// The finished mark. Only metadata() may follow.
   Result<void> finish(const Trailer& trailer);
+  /// The same after a failure of the sink, which has been cut back to the bytes_written() that are whole chunks.
+  Result<void> finish_after_cut(const Trailer& trailer);
 
+  /// Of whole chunks.
   [[nodiscard]] uint64_t bytes_written() const noexcept;
 
  private:

@@ -110,8 +110,18 @@ void instrument_kernel(qemu_plugin_tb* tb, GuestVa pc) noexcept {
   }
 }
 
+/// False if the capture cannot be written. Nothing of the guest has run then, so nothing is lost by ending here.
+bool begin_recording() noexcept {
+  const auto begun = g_plugin->session->begin();
+  if (begun) return true;
+  g_plugin->session->refuse(begun.error().message);
+  static std::atomic<bool> ending{false};  // several vCPUs may come at once
+  if (!ending.exchange(true)) std::exit(1);
+  return false;
+}
+
 void on_translated(qemu_plugin_tb* tb) {
-  if (g_plugin->session->refused()) return;
+  if (g_plugin->session->refused() || !begin_recording()) return;
   const GuestVa pc{qemu_plugin_tb_vaddr(tb)};
   if (g_plugin->sampler->options().kernel_range.contains(pc)) {
     instrument_kernel(tb, pc);

@@ -80,7 +80,9 @@ capture::Ledger make_ledger(Sampler& sampler, const std::vector<WrittenCounts>& 
     if (!state.ever_online.load(std::memory_order_acquire)) continue;  // pairs with Sampler::vcpu_online()
     capture::VcpuLedger entry{.vcpu = index, .ticks = {}};
     if (mode == guest::Mode::kWall) entry.ticks = make_ticks(sampler, index, written[i], moment);
-    entry.kernel_insns = mode == guest::Mode::kExact ? written[i].exact_insns : sampler.kernel_insns(index);
+    entry.kernel_insns = mode == guest::Mode::kExact
+                             ? written[i].exact_insns
+                             : written[i].insns_at_stop.value_or(sampler.kernel_insns(index)) - written[i].insns_while_off;
     entry.samples_stored = written[i].stored;
     entry.dropped_queue_full = value(state.dropped_queue_full);
     entry.dropped_writer = written[i].dropped;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,9 @@ struct WrittenCounts {
   uint64_t dropped = 0;
   uint64_t weight_stored = 0;
   std::array<uint64_t, capture::kStopReasonCount> walks_by_stop{};
-  Insns exact_insns = 0;  // mode=exact
+  Insns exact_insns = 0;               // mode=exact: of the counts that were written
+  Insns insns_while_off = 0;           // executed before sampling was last switched on
+  std::optional<Insns> insns_at_stop;  // while sampling is switched off
   capture::EventCounts events_stored{};
   capture::EventCounts events_dropped{};
 };

@@ -14,15 +14,20 @@
 namespace qperf::sampling {
 
 OutputFile::~OutputFile() {
+  remove_if_unused();
   if (fd_ >= 0) ::close(fd_);
+}
+
+Error OutputFile::failed(const char* what) const {
+  return Error{ErrorCode::kIo, "out=" + printable(path_) + ": " + what + ": " + std::strerror(errno)};
 }
 
 Result<void> OutputFile::open(const std::string& path) {
   path_ = path;
-  const auto failed = [this](const char* what) {
-    return Error{ErrorCode::kIo, "out=" + printable(path_) + ": " + what + ": " + std::strerror(errno)};
-  };
-  fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0644);
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY;
+  fd_ = ::open(path.c_str(), kFlags | O_EXCL, 0644);
+  const bool created = fd_ >= 0;
+  if (!created) fd_ = ::open(path.c_str(), kFlags, 0644);
   if (fd_ < 0) return failed("cannot be opened for writing");
   if (flock(fd_, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK)
@@ -30,6 +35,12 @@ Result<void> OutputFile::open(const std::string& path) {
                    "out=" + printable(path_) + ": another capture is being written to it; give another file"};
     return failed("cannot be locked");
   }
+  created_ = created;  // only now: whoever holds the lock may write to it
+  return {};
+}
+
+Result<void> OutputFile::empty() {
+  created_ = false;
   struct stat status {};
   if (fstat(fd_, &status) != 0) return failed("cannot be looked at");
   // A device or pipe has no length to cut.
@@ -37,20 +48,30 @@ Result<void> OutputFile::open(const std::string& path) {
   return {};
 }
 
+Result<void> OutputFile::cut(uint64_t size_bytes) {
+  const auto size = static_cast<off_t>(size_bytes);
+  if (ftruncate(fd_, size) != 0 || lseek(fd_, size, SEEK_SET) != size) return failed("cannot be cut back");
+  return {};
+}
+
+void OutputFile::remove_if_unused() {
+  if (std::exchange(created_, false)) ::unlink(path_.c_str());
+}
+
 Result<void> OutputFile::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0)
-      return Error{ErrorCode::kIo, "out=" + printable(path_) + ": cannot be written: " + std::strerror(errno)};
+    if (written < 0) return failed("cannot be written");
     bytes = bytes.subspan(static_cast<size_t>(written));
   }
   return {};
 }
 
 Result<void> OutputFile::close() {
+  remove_if_unused();
   if (fd_ < 0 || ::close(std::exchange(fd_, -1)) == 0) return {};
-  return Error{ErrorCode::kIo, "out=" + printable(path_) + ": cannot be closed: " + std::strerror(errno)};
+  return failed("cannot be closed");
 }
 
 }  // namespace qperf::sampling

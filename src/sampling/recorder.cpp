@@ -27,6 +27,18 @@ std::string absolute_path(const std::string& path) {
   return failure ? path : absolute.lexically_normal().string();
 }
 
+/// Takes every byte.
+class NullSink final : public capture::ByteSink {
+ public:
+  Result<void> write(std::span<const std::byte>) override { return {}; }
+};
+
+/// Finds out whether the header can be written at all, before any file is touched.
+Result<void> try_header(const capture::Header& header) {
+  NullSink sink;
+  return capture::Writer(sink).begin(header);
+}
+
 }  // namespace
 
 Recorder::Recorder(Sampler& sampler, Ticker& ticker, Report report)
@@ -45,13 +57,31 @@ Result<void> Recorder::open(const capture::Header& header) {
   if (sampler_.tracer().active())
     for (uint32_t i = 0; i < sampler_.max_vcpus(); ++i) event_builders_.emplace_back(VcpuIndex{i});
   if (sampler_.options().mode == guest::Mode::kExact) executions_written_.resize(sampler_.blocks().capacity());
+  QPERF_RETURN_IF_ERROR(try_header(header));
   QPERF_RETURN_IF_ERROR(file_.open(sampler_.options().out_path));
   if (!sampler_.options().control_path.empty()) {
     QPERF_RETURN_IF_ERROR(control_.listen(sampler_.options().control_path));
     set_enabled(false);
   }
+  header_ = header;
   writer_ = std::make_unique<capture::Writer>(file_);
-  return writer_->begin(header);
+  return {};
+}
+
+Result<void> Recorder::begin() {
+  // Relaxed: a phase that is over is over, and a stale one is looked at again under the mutex.
+  if (phase_.load(std::memory_order_relaxed) != Phase::kReady) return {};
+  const std::lock_guard lock(phase_mutex_);
+  if (phase_.load(std::memory_order_relaxed) != Phase::kReady) return {};
+  QPERF_RETURN_IF_ERROR(file_.empty());
+  QPERF_RETURN_IF_ERROR(writer_->begin(header_));
+  phase_.store(Phase::kRecording, std::memory_order_release);  // pairs with the acquire in recording()
+  return {};
+}
+
+bool Recorder::recording() const noexcept {
+  // Pairs with the release in begin(): the header is written, the writer is ours.
+  return phase_.load(std::memory_order_acquire) == Phase::kRecording;
 }
 
 void Recorder::start() {
@@ -98,6 +128,7 @@ std::string Recorder::command(std::string_view line) {
     return fmt::format("ok: {}, {}{}", enabled_ ? "started" : "stopped", describe(ledger, sampler_.options().mode, idle_known()),
                        event_builders_.empty() ? "" : ", " + describe_events(ledger));
   }
+  if (line == "file" && !recording()) return "err: the guest has not started yet, the capture is not there";
   if (line == "file") return "ok: " + absolute_path(sampler_.options().out_path);
   if (line == "exit" || line == "quit") {
     end(capture::EndReason::kControlQuit);
@@ -109,15 +140,26 @@ std::string Recorder::command(std::string_view line) {
 void Recorder::set_enabled(bool enabled) {
   if (enabled == enabled_) return;
   // What was executed so far belongs to the time before the change.
-  if (writer_) drain();
-  if (sampler_.options().mode == guest::Mode::kExact && writer_) write_counts();
+  drain();
+  if (sampler_.options().mode == guest::Mode::kExact && recording()) write_counts();
+  if (sampler_.options().mode != guest::Mode::kExact) note_insns_at_switch(enabled);
   if (enabled) stopped_before_ns_ += now() - stopped_since_ns_;
   if (!enabled) stopped_since_ns_ = now();
   enabled_ = enabled;
   sampler_.set_enabled(enabled);
 }
 
+void Recorder::note_insns_at_switch(bool enabled) {
+  for (uint32_t i = 0; i < sampler_.max_vcpus(); ++i) {
+    const Insns insns = sampler_.kernel_insns(VcpuIndex{i});
+    WrittenCounts& written = written_[i];
+    if (enabled) written.insns_while_off += insns - written.insns_at_stop.value_or(insns);
+    written.insns_at_stop = enabled ? std::nullopt : std::optional(insns);
+  }
+}
+
 void Recorder::drain() {
+  if (phase_.load(std::memory_order_acquire) == Phase::kReady) return;  // see recording()
   for (uint32_t i = 0; i < sampler_.max_vcpus(); ++i) {
     drain_vcpu(i);
     if (!event_builders_.empty()) drain_events(i);
@@ -194,16 +236,16 @@ void Recorder::write_samples(ChunkBuilder& builder) {
 
 void Recorder::write_counts() {
   executions_.assign(executions_written_.size(), 0);
+  std::vector<Insns> insns(sampler_.max_vcpus());
   for (uint32_t i = 0; i < sampler_.max_vcpus(); ++i) {
     if (!sampler_.vcpu(VcpuIndex{i}).ever_online.load(std::memory_order_acquire)) continue;  // pairs with vcpu_online()
-    written_[i].exact_insns = 0;
     const auto counters = sampler_.words().executions(VcpuIndex{i});
     for (size_t block = 0; block < counters.size(); ++block) {
       // Relaxed: generated code adds to it; any recent value will do, the next flush has the rest.
       const uint64_t count = std::atomic_ref(counters[block]).load(std::memory_order_relaxed);
       if (count == 0) continue;
       executions_[block] += count;
-      written_[i].exact_insns += count * sampler_.blocks().at(static_cast<uint32_t>(block)).insns;
+      insns[i] += count * sampler_.blocks().at(static_cast<uint32_t>(block)).insns;
     }
   }
   std::vector<capture::BlockCount> changed;
@@ -217,6 +259,10 @@ void Recorder::write_counts() {
   }
   executions_written_ = executions_;
   if (enabled_ && !changed.empty() && failure_.empty()) check(writer_->counts(changed));
+  insns_seen_.resize(insns.size());
+  if (enabled_ && failure_.empty())
+    for (size_t i = 0; i < insns.size(); ++i) written_[i].exact_insns += insns[i] - insns_seen_[i];
+  insns_seen_ = std::move(insns);
 }
 
 void Recorder::write_fingerprints() {
@@ -230,6 +276,7 @@ void Recorder::write_fingerprints() {
 }
 
 void Recorder::flush() {
+  if (!recording()) return;
   last_flush_ns_ = now();
   for (auto& builder : builders_) write_samples(builder);
   for (auto& builder : event_builders_) write_events(builder);
@@ -245,6 +292,12 @@ void Recorder::flush() {
 void Recorder::end(capture::EndReason reason) {
   ticker_.stop();
   sampler_.quiesce();
+  Phase before = Phase::kReady;
+  {
+    const std::lock_guard lock(phase_mutex_);
+    before = phase_.exchange(Phase::kEnded, std::memory_order_relaxed);  // changes only under the mutex
+  }
+  if (before == Phase::kReady) return end_unused();
   drain();
   for (auto& builder : builders_) write_samples(builder);
   for (auto& builder : event_builders_) {
@@ -257,14 +310,32 @@ void Recorder::end(capture::EndReason reason) {
                            .end_realtime_ns = clock_ns(CLOCK_REALTIME),
                            .ledger = make_ledger(sampler_, written_, Moment::kEnd, now(), stopped_ns())};
   if (failure_.empty()) check(writer_->finish(trailer));
-  if (failure_.empty()) check(file_.close());
+  if (!failure_.empty()) finish_what_is_whole(trailer);
+  check(file_.close());
   ended_ = true;
   report_trace(trailer.ledger);
-  const char* const outcome = !abandoned_.empty() ? "EMPTY (this guest cannot be profiled)"
-                              : failure_.empty()  ? "complete"
-                                                  : "INCOMPLETE (it could not be written)";
+  const char* const outcome = !failure_.empty()     ? "INCOMPLETE (it could not be written)"
+                              : !abandoned_.empty() ? "INCOMPLETE (a vCPU cannot be profiled)"
+                                                    : "complete";
   report_(fmt::format("QPerf capture {}: {}: {}", outcome, printable(sampler_.options().out_path),
                       describe(trailer.ledger, sampler_.options().mode, idle_known())));
+}
+
+void Recorder::finish_what_is_whole(capture::Trailer trailer) {
+  trailer.reason = capture::EndReason::kWriteError;
+  // A full disk holds the beginning of a chunk that is of no use: the trailer is far smaller than most.
+  const uint64_t whole_bytes = writer_->bytes_written();
+  if (!file_.cut(whole_bytes)) return;
+  if (writer_->finish_after_cut(trailer)) return;
+  [[maybe_unused]] const auto still_whole = file_.cut(whole_bytes);  // nothing is left to try
+}
+
+void Recorder::end_unused() {
+  ended_ = true;
+  check(file_.close());
+  report_(fmt::format("QPerf capture NONE ({}): nothing was written to {}",
+                      abandoned_.empty() ? "the guest has not run" : "this guest cannot be profiled",
+                      printable(sampler_.options().out_path)));
 }
 
 void Recorder::check(Result<void> result) {

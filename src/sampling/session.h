@@ -34,6 +34,9 @@ class Session {
   [[nodiscard]] Sampler& sampler() noexcept { return sampler_; }
   /// Starts the threads; after the emulator has given the words.
   void start();
+  /// The guest runs code: from now on the capture's file is the new recording's. Refuses where it cannot be written. Not before,
+  /// because QEMU may still refuse its other arguments, and what the file held is worth more than a start that fails.
+  Result<void> begin() { return recorder_.begin(); }
   /// vCPU thread (`thread_id` is its own). When the last vCPU of the start has come, time begins to count.
   void vcpu_online(VcpuIndex vcpu, int thread_id);
   void vcpu_offline(VcpuIndex vcpu) noexcept { sampler_.vcpu_offline(vcpu); }

@@ -65,6 +65,7 @@ class ControlTest : public ::testing::Test {
     if (mode == "wall") arguments.push_back("freq=1000");
     ASSERT_TRUE(emulator->install(arguments)) << emulator->said;
     emulator->init_vcpu(0);
+    emulator->translate(Emulator::kKernelPc, 10);  // the guest runs
   }
   void TearDown() override {
     emulator.reset();
@@ -100,6 +101,16 @@ TEST_F(ControlTest, StartsSwitchedOffAndRecordsOnlyBetweenStartAndStop) {
   EXPECT_NEAR(static_cast<double>(ledger.vcpus.at(0).ticks.issued), 300, 150);
   EXPECT_EQ(ledger.vcpus[0].ticks.issued, sum_of_buckets(ledger.vcpus[0].ticks));
   EXPECT_NEAR(static_cast<double>(ledger.stopped_ns) / 1e6, 600, 300);
+}
+
+TEST_F(ControlTest, TheFileIsTheRecordingsOnlyOnceTheGuestRuns) {
+  emulator.emplace(Emulator::Machine{});
+  ASSERT_TRUE(emulator->install({"out=" + path, "control=" + socket}));
+  emulator->init_vcpu(0);
+  Client client(socket);
+  EXPECT_EQ(client.ask("file").rfind("err: the guest has not started yet", 0), 0U);
+  emulator->run(0, Emulator::kKernelPc);
+  EXPECT_EQ(client.ask("file").rfind("ok: ", 0), 0U);
 }
 
 TEST_F(ControlTest, UnknownCommandsAreAnsweredAndHarmless) {
@@ -150,6 +161,29 @@ TEST_F(ControlTest, ExactCountsOnlyWhatRanWhileSwitchedOn) {
   uint64_t executions = 0;
   for (const auto& count : read_recording(path).counts) executions += count.executions;
   EXPECT_EQ(executions, 10U);
+  EXPECT_EQ(read_recording(path).summary.trailer->ledger.vcpus.at(0).kernel_insns, 100U) << "as the counts say";
+  EXPECT_NE(emulator->said.find(", 100 kernel instructions"), std::string::npos) << emulator->said;
+}
+
+TEST_F(ControlTest, InstructionsCountOnlyWhileSwitchedOn) {
+  for (const char* mode : {"icount", "wall"}) {
+    start(mode);
+    Client client(socket);
+    const auto run = [&](int blocks) {
+      for (int i = 0; i < blocks; ++i) emulator->run(0, Emulator::kKernelPc);
+    };
+    run(100);
+    client.ask("start");
+    run(50);
+    client.ask("stop");
+    run(1000);
+    EXPECT_NE(client.ask("status").find(", 500 kernel instructions"), std::string::npos);
+    client.ask("start");
+    run(7);
+    emulator->exit();
+    EXPECT_EQ(read_recording(path).summary.trailer->ledger.vcpus.at(0).kernel_insns, 570U) << mode;
+    emulator.reset();
+  }
 }
 
 TEST_F(ControlTest, ADiskThatFillsUpStopsTheCaptureWithOneMessage) {
@@ -158,6 +192,7 @@ TEST_F(ControlTest, ADiskThatFillsUpStopsTheCaptureWithOneMessage) {
   std::signal(SIGXFSZ, SIG_IGN);
   ASSERT_TRUE(emulator->install({"out=" + path, "mode=icount", "period=1000"}));
   emulator->init_vcpu(0);
+  emulator->translate(Emulator::kKernelPc, 10);
   ::testing::internal::CaptureStderr();
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -173,6 +208,36 @@ TEST_F(ControlTest, ADiskThatFillsUpStopsTheCaptureWithOneMessage) {
   EXPECT_NE(said.find("QPerf capture INCOMPLETE"), std::string::npos) << said;
   EXPECT_EQ(said.find("QPerf capture complete"), std::string::npos) << said;
   EXPECT_EQ(said.find("writer 0)"), std::string::npos) << "what was taken and not written is counted: " << said;
+  EXPECT_TRUE(read_recording(path).summary.integrity.damaged_chunks == 0 && !read_recording(path).summary.integrity.cut)
+      << "the half chunk is taken back";
+}
+
+TEST_F(ControlTest, AFullDisksLastBytesHoldTheFinishedMark) {
+  emulator.emplace(Emulator::Machine{});
+  std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_TRUE(emulator->install({"out=" + path, "mode=icount", "period=1000"}));
+  emulator->init_vcpu(0);
+  emulator->translate(Emulator::kKernelPc, 10);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  // Less than the next chunk: thousands of samples of blocks that are all different.
+  const rlimit small{.rlim_cur = std::filesystem::file_size(path) + 1000, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  ::testing::internal::CaptureStderr();
+  uint64_t random = 1;
+  for (const auto end = std::chrono::steady_clock::now() + 1500ms; std::chrono::steady_clock::now() < end;)
+    for (int i = 0; i < 100; ++i) emulator->run(0, Emulator::kKernelPc + ((random = random * 6364136223846793005U + 1) >> 50) * 4, 10);
+  setrlimit(RLIMIT_FSIZE, &before);
+  const auto said = ::testing::internal::GetCapturedStderr();
+  emulator->exit();
+  const auto recording = read_recording(path);
+  ASSERT_TRUE(recording.summary.trailer) << said;
+  EXPECT_EQ(recording.summary.trailer->reason, qperf::capture::EndReason::kWriteError);
+  EXPECT_TRUE(recording.summary.integrity.whole()) << "no half chunk before the mark";
+  const auto& vcpu = recording.summary.trailer->ledger.vcpus.at(0);
+  EXPECT_GT(vcpu.dropped_writer, 0U);
+  EXPECT_EQ(vcpu.samples_taken, vcpu.samples_stored + vcpu.dropped_queue_full + vcpu.dropped_writer);
+  EXPECT_EQ(recording.samples.size(), vcpu.samples_stored);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include "emulator.h"
 #include "sampling/options.h"
@@ -102,7 +103,64 @@ TEST(Install, ACpuWithoutTheRegistersIsNamedAndQemuEnds) {
   ASSERT_TRUE(emulator.install({"out=" + path}));
   EXPECT_EXIT(emulator.init_vcpu(0), ::testing::ExitedWithCode(1), "has no register \"fp\"");
   emulator.exit();
-  std::filesystem::remove(path);
+  EXPECT_FALSE(std::filesystem::exists(path)) << "nothing was recorded";
+}
+
+/// A file with an earlier capture, or what stands for one.
+class EarlierCapture : public ::testing::Test {
+ protected:
+  void SetUp() override { std::ofstream(path) << kBytes; }
+  void TearDown() override { std::filesystem::remove(path); }
+  [[nodiscard]] bool is_untouched() const {
+    std::ifstream file(path);
+    return std::string(std::istreambuf_iterator<char>(file), {}) == kBytes;
+  }
+
+  static constexpr const char* kBytes = "an earlier capture";
+  const std::string path = temporary_path("earlier.bin");
+  const std::string out = "out=" + path;
+};
+
+TEST_F(EarlierCapture, OutlivesAStartThatIsRefused) {
+  const auto taken = temporary_path("stale.sock");
+  std::ofstream(taken) << "";
+  EXPECT_NE(refusal({out, "control=" + taken}).find("already exists"), std::string::npos);
+  std::filesystem::remove(taken);
+  EXPECT_TRUE(is_untouched()) << "a stale socket";
+  refusal({out, "control=/nonexistent/x"});
+  refusal({out, "elf=/etc/passwd"});
+  refusal({out, "freq=0"});
+  EXPECT_TRUE(is_untouched()) << "other arguments";
+}
+
+TEST_F(EarlierCapture, OutlivesACpuThatCannotBeProfiled) {
+  Emulator emulator({.lacks_frame_pointer = true});
+  ASSERT_TRUE(emulator.install({out}));
+  EXPECT_EXIT(emulator.init_vcpu(0), ::testing::ExitedWithCode(1), "has no register");
+  emulator.exit();
+  EXPECT_TRUE(is_untouched());
+}
+
+TEST_F(EarlierCapture, OutlivesAnEmulatorThatEndsBeforeItsGuestRuns) {
+  for (const unsigned vcpus : {0U, 2U}) {
+    Emulator emulator({.vcpus = 2});
+    ASSERT_TRUE(emulator.install({out}));
+    for (unsigned i = 0; i < vcpus; ++i) emulator.init_vcpu(i);
+    emulator.exit();
+    EXPECT_TRUE(is_untouched());
+    EXPECT_NE(emulator.said.find("QPerf capture NONE (the guest has not run)"), std::string::npos) << emulator.said;
+  }
+}
+
+TEST_F(EarlierCapture, IsReplacedOnceTheGuestRuns) {
+  Emulator emulator({});
+  ASSERT_TRUE(emulator.install({out, "mode=icount"}));
+  emulator.init_vcpu(0);
+  emulator.run(0, Emulator::kUserPc);
+  emulator.exit();
+  const auto recording = read_recording(path);
+  EXPECT_TRUE(recording.summary.trailer);
+  EXPECT_TRUE(recording.samples.empty());
 }
 
 }  // namespace

@@ -200,11 +200,11 @@ TEST_F(RecordingTest, AFileCutWhileRunningReadsUpToTheLastFlush) {
   emulator.exit();
 }
 
-TEST_F(RecordingTest, AFullDiskStopsTheCaptureNotTheGuest) {
+TEST_F(RecordingTest, AFullDiskIsFoundBeforeTheGuestRuns) {
   Emulator emulator({});
-  // The header still fits into nothing: /dev/full refuses the first byte, so this is found at install.
-  EXPECT_FALSE(emulator.install({"out=/dev/full"}));
-  EXPECT_NE(emulator.said.find("No space left on device"), std::string::npos) << emulator.said;
+  ASSERT_TRUE(emulator.install({"out=/dev/full"})) << emulator.said;
+  emulator.init_vcpu(0);
+  EXPECT_EXIT(emulator.run(0, Emulator::kKernelPc), ::testing::ExitedWithCode(1), "out=/dev/full: cannot be written: No space left on device");
 }
 
 TEST_F(RecordingTest, VcpusOfOneThreadAreSeenAndIdleIsUnknown) {

@@ -54,6 +54,12 @@ has_argument -nographic
 FAKE_RUN='kill -TERM $$; sleep 9' expect 143 '' -- "$qemu"
 expect 1 'No such file' -o missing.bin -- "$qemu"
 
+# An earlier capture that the run never touched is not shown as its own.
+echo earlier >earlier.bin
+FAKE_RUN='exit 1' expect 1 'QEMU ended before the guest ran: nothing was recorded, earlier.bin is as it was' -o earlier.bin -- "$qemu"
+expect 1 'nothing was recorded, earlier.bin is as it was' -q -o earlier.bin -- "$qemu"
+FAKE_RUN='echo new >earlier.bin' expect 1 'earlier.bin: .*no .*capture' -o earlier.bin -- "$qemu"
+
 # Commas in names are doubled for QEMU's parser.
 expect 1 '' -o 'a,b.bin' --freq 100 --plugin-argument 'max_frames=9' -- "$qemu"
 has_argument "$work/plugin.so,freq=100,max_frames=9,out=$work/a,,b.bin"

@@ -119,6 +119,7 @@ TEST(Stress, EveryTickAndSampleIsAccountedForWhenAllRunAtOnce) {
   auto session = Session::create(options, facts, words);
   ASSERT_TRUE(session) << session.error().message;
   (*session)->start();
+  ASSERT_TRUE((*session)->begin());
   std::atomic<bool> stop{false};
   std::vector<std::thread> vcpus;
   for (uint32_t i = 0; i < kVcpus; ++i)

@@ -175,6 +175,20 @@ Result<Preparation> prepare(const RecordOptions& options) {
   return out;
 }
 
+/// What changes of a file when a recording is written to it; nullopt: there is none.
+struct FileState {
+  ino_t inode;
+  off_t size_bytes;
+  time_t seconds;
+  long nanoseconds;
+  bool operator==(const FileState&) const = default;
+};
+std::optional<FileState> state_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+  return FileState{status.st_ino, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+}
+
 /// What to type next.
 void print_hints(const RecordOptions& options, const std::optional<TraceRequest>& trace) {
   const std::string file = printable(options.output);
@@ -184,8 +198,14 @@ void print_hints(const RecordOptions& options, const std::optional<TraceRequest>
   if (trace) fmt::print(stderr, "qperf: devices: qperf trace io {0}; qperf report --off-cpu --with-trace auto {1}\n", printable(trace->file), file);
 }
 
-int conclude_recording(const RecordOptions& options, const Preparation& prepared, const RunOutcome& outcome) {
+int conclude_recording(const RecordOptions& options, const Preparation& prepared, const RunOutcome& outcome,
+                       const std::optional<FileState>& before) {
   const int code = exit_code_of(outcome.wait_status);
+  // An earlier capture survives a start that fails: it must not be shown as this run's.
+  if (before && state_of(options.output) == before) {
+    report_warning(fmt::format("QEMU ended before the guest ran: nothing was recorded, {} is as it was", printable(options.output)));
+    return code == 0 ? kFailed : code;
+  }
   if (outcome.killed) report_warning("QEMU did not stop when it was asked to and was killed: the last second is missing");
   if (!outcome.ever_open)
     report_warning(
@@ -215,9 +235,10 @@ int conclude_recording(const RecordOptions& options, const Preparation& prepared
 int record(const RecordOptions& options) {
   auto prepared = prepare(options);
   if (!prepared) return report_error(prepared.error());
+  const auto before = state_of(options.output);
   const auto outcome = run_qemu(prepared->plan);
   if (!outcome) return report_error(outcome.error());
-  return conclude_recording(options, *prepared, *outcome);
+  return conclude_recording(options, *prepared, *outcome, before);
 }
 
 }  // namespace qperf::tools
