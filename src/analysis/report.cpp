@@ -87,6 +87,15 @@ void warn_of_losses(const CaptureProfile& profile, Messages& messages) {
                                                         summary.last_ledger->blocks_without_slot)});
 }
 
+/// A kernel range of the user's is another reason for stacks that are missing.
+std::string describe_narrow_range(const CaptureInput& input) {
+  if (input.legacy || input.summary.header.kernel_range == guest::kDefaultKernelRange) return {};
+  const GuestRange range = input.summary.header.kernel_range;
+  return fmt::format(". It was recorded with kernel={:#x}:{:#x}: stacks in the lower half of the addresses count only inside, so they "
+                     "may be missing for that, too",
+                     range.first.raw, range.last.raw);
+}
+
 void warn_of_stacks(const CaptureProfile& profile, Messages& messages) {
   const Tally& tally = profile.tally;
   const uint64_t without = walks(tally, StopReason::kNoFramePointer);
@@ -95,8 +104,8 @@ void warn_of_stacks(const CaptureProfile& profile, Messages& messages) {
         {Severity::kWarning,
          fmt::format("no frame pointers: {} of {} walks found none, so that callers are missing and only leaves (and "
                      "callers still in the link register) are right. Distribution kernels for loongarch64 and x86_64 "
-                     "keep no frame pointers; build the kernel with them (-fno-omit-frame-pointer) to get stacks",
-                     without, tally.samples)});
+                     "keep no frame pointers; build the kernel with them (-fno-omit-frame-pointer) to get stacks{}",
+                     without, tally.samples, describe_narrow_range(profile.input))});
   if (const uint64_t truncated = truncated_walks(tally); truncated != 0)
     messages.push_back(
         {Severity::kWarning, fmt::format("{} of {} walks are truncated: their roots are missing (max_frames= and "
@@ -192,7 +201,7 @@ Messages weaknesses(const CaptureProfile& profile) {
 std::optional<Message> damage_in(const std::string& path, const capture::Integrity& integrity) {
   if (integrity.whole()) return std::nullopt;
   std::string text = fmt::format("{}: the capture is incomplete", path);
-  if (!integrity.finished) text += ", it was never finished (was QEMU killed?)";
+  if (!integrity.finished) text += ", it was never finished (was QEMU killed, or the disk full?)";
   if (integrity.cut) text += ", it ends inside a chunk";
   if (integrity.damaged_chunks != 0) text += fmt::format(", {} damaged chunks", integrity.damaged_chunks);
   if (integrity.missing_chunks != 0) text += fmt::format(", {} missing chunks", integrity.missing_chunks);

@@ -6,7 +6,7 @@ std::optional<uint64_t> return_address(const guest::TargetInfo& target, const Gu
                                        std::optional<uint64_t> sp, GuestCpu& cpu) noexcept {
   if (!target.link.empty()) return cpu.link();
   // The return address is on top of the stack until the function has pushed something.
-  if (!sp || !kernel_range.contains(GuestVa{*sp}) || *sp % 8 != 0) return cpu.link();
+  if (!sp || !unwind::stack_range_at(kernel_range, GuestVa{*sp}) || *sp % 8 != 0) return cpu.link();
   const auto bytes = cpu.read(GuestVa{*sp}, 8);
   if (bytes.size() != 8) return std::nullopt;
   uint64_t word = 0;

@@ -62,7 +62,7 @@ constexpr std::array<OptionRow, 14> kTable{{
      .value_name = "LO:HI",
      .default_text = "0x8000000000000000:0xffffffffffffffff",
      .only_mode = {},
-     .help = "the kernel's addresses, both ends inclusive"},
+     .help = "the kernel's code, both ends inclusive; its stacks may lie inside or anywhere in the upper half"},
     {.name = "max_frames",
      .kind = OptionKind::kNumber,
      .value_name = "N",

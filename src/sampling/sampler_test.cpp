@@ -270,5 +270,13 @@ TEST(Classify, UsesTheTargetsOwnRegister) {
                                 {GuestVa{0x1000}, GuestVa{0x2000}}) == Outside::kUser);
 }
 
+TEST(ReturnAddress, IsReadFromAStackOutsideARangeOfCodeAlone) {
+  FakeCpu cpu;
+  const auto& x86 = guest::info(guest::Target::kX86_64);
+  const GuestRange code{GuestVa{0xffffffff80000000}, GuestVa{0xffffffff800fffff}};
+  EXPECT_EQ(return_address(x86, code, FakeCpu::kSp.raw + 0x18, cpu), FakeCpu::kCaller.raw);
+  EXPECT_EQ(return_address(x86, code, 0x7fff0000, cpu), FakeCpu::kLink) << "user memory is not read";
+}
+
 }  // namespace
 }  // namespace qperf::sampling

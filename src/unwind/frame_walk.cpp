@@ -14,7 +14,7 @@ constexpr uint64_t kWordBytes = 8;
 /// One page's copy at a time: a read through the emulator walks the guest's page tables, a look into the copy costs nothing.
 class PageCopy {
  public:
-  PageCopy(MemoryReader& memory, const GuestRange& allowed) noexcept : memory_(memory), allowed_(allowed) {}
+  PageCopy(MemoryReader& memory, const GuestRange& kernel_range) noexcept : memory_(memory), kernel_range_(kernel_range) {}
 
   /// The little-endian word at an 8-aligned address; nullopt if it may not or cannot be read.
   std::optional<uint64_t> word(GuestVa address) noexcept {
@@ -30,11 +30,13 @@ class PageCopy {
     return copy_.size() >= kWordBytes && address.raw - start_.raw <= copy_.size() - kWordBytes;
   }
 
-  /// Copies from `address` to the end of its page, or of the allowed range if that comes first.
+  /// Copies from `address` to the end of its page, or of where stacks may lie if that comes first.
   bool fetch(GuestVa address) noexcept {
+    const auto allowed = stack_range_at(kernel_range_, address);
+    if (!allowed) return false;
     const GuestVa page_last{address.raw | (kPageBytes - 1)};
-    const GuestVa last = std::min(page_last, allowed_.last);
-    if (!allowed_.contains(address) || last.raw - address.raw < kWordBytes - 1) return false;
+    const GuestVa last = std::min(page_last, allowed->last);
+    if (last.raw - address.raw < kWordBytes - 1) return false;
     const auto size_bytes = static_cast<size_t>(last.raw - address.raw + 1);
     copy_ = memory_.read(address, size_bytes);
     if (copy_.size() < size_bytes) copy_ = {};
@@ -43,7 +45,7 @@ class PageCopy {
   }
 
   MemoryReader& memory_;
-  GuestRange allowed_;
+  GuestRange kernel_range_;
   GuestVa start_;
   std::span<const std::byte> copy_;
 };
@@ -58,6 +60,7 @@ struct Rules {
   [[nodiscard]] GuestVa lower_link(GuestVa fp) const noexcept {
     return fp + std::min(target.frame.saved_fp_bytes, target.frame.return_pc_bytes);
   }
+  [[nodiscard]] bool may_be_stack(GuestVa fp) const noexcept { return stack_range_at(limits.kernel_range, fp).has_value(); }
   [[nodiscard]] bool aligned(GuestVa fp) const noexcept { return fp.raw % target.frame_pointer_alignment_bytes == 0; }
   [[nodiscard]] bool marks_interrupt(GuestVa fp) const noexcept {
     return target.target == guest::Target::kX86_64 && (fp.raw & 1) != 0;
@@ -73,7 +76,7 @@ struct Rules {
   /// Why the chain may not go on from `fp` to `next`; nullopt if it may.
   [[nodiscard]] std::optional<StopReason> refuses(GuestVa fp, GuestVa next) const noexcept {
     if (next.raw == 0) return StopReason::kBottom;
-    if (!limits.kernel_range.contains(next)) return StopReason::kLeftStack;
+    if (!may_be_stack(next)) return StopReason::kLeftStack;
     if (marks_interrupt(next)) return StopReason::kInterruptFrame;
     if (!aligned(next)) return StopReason::kUnaligned;
     // Stacks grow down: a caller's frame lies above. This also ends every cycle.
@@ -140,7 +143,7 @@ class Walk {
 
   bool changes_stack(StopReason stop, GuestVa fp, GuestVa next) noexcept {
     if (stop != StopReason::kNotAscending && stop != StopReason::kLeftStack) return false;
-    if (pages_ == nullptr || changes_ == kMaxStackChanges || !rules_.limits.kernel_range.contains(next)) return false;
+    if (pages_ == nullptr || changes_ == kMaxStackChanges || !rules_.may_be_stack(next)) return false;
     walked_[changes_] = {rules_.sp, fp};
     // Back to where the walk was already: a cycle.
     for (unsigned i = 0; i <= changes_; ++i)
@@ -166,9 +169,8 @@ WalkResult walk_frames(const WalkLimits& limits, GuestVa sp, GuestVa fp, MemoryR
                        std::span<GuestVa> frames) noexcept {
   Walk walk(limits, sp, memory);
   const Rules& rules = walk.rules();
-  if (rules.marks_interrupt(fp) && limits.kernel_range.contains(fp)) return {0, StopReason::kInterruptFrame};
-  if (!limits.kernel_range.contains(fp) || !rules.aligned(fp) || !rules.in_span(fp))
-    return {0, StopReason::kNoFramePointer};
+  if (rules.marks_interrupt(fp) && rules.may_be_stack(fp)) return {0, StopReason::kInterruptFrame};
+  if (!rules.may_be_stack(fp) || !rules.aligned(fp) || !rules.in_span(fp)) return {0, StopReason::kNoFramePointer};
   return walk.run(fp, frames);
 }
 

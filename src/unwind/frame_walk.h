@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "base/types.h"
@@ -20,10 +21,18 @@ class MemoryReader {
   virtual std::span<const std::byte> read(GuestVa address, size_t size_bytes) noexcept = 0;
 };
 
+/// The memory around `address` in which a stack may lie: the kernel range, and in any case the upper half of the address space,
+/// which is no user's on these targets. A kernel range may name its code only. nullopt: no stack there.
+[[nodiscard]] constexpr std::optional<GuestRange> stack_range_at(const GuestRange& kernel_range, GuestVa address) noexcept {
+  if (guest::kDefaultKernelRange.contains(address)) return guest::kDefaultKernelRange;
+  if (kernel_range.contains(address)) return kernel_range;
+  return std::nullopt;
+}
+
 /// What bounds a walk. All of it comes from the target's facts and the plugin's arguments.
 struct WalkLimits {
   guest::Target target = guest::Target::kRiscv64;
-  GuestRange kernel_range = guest::kDefaultKernelRange;
+  GuestRange kernel_range = guest::kDefaultKernelRange;  // of code: what a return address may be; stacks: stack_range_at()
   uint64_t max_stack_bytes = 0;
   StackPages* stack_pages = nullptr;  // noted and asked; nullptr: the walk stays on the stack that it begins on
 };
@@ -38,8 +47,8 @@ struct WalkResult {
 
 /// Follows the frame-pointer chain from `fp` and fills `frames`, leaf first, with at most frames.size() return addresses.
 ///
-/// The guest's memory is hostile. Guaranteed whatever it holds: no read outside the kernel range, no read that is not
-/// 8-aligned, every link above the last one on the same stack and at most kMaxStackChanges changes of stack (so every cycle
+/// The guest's memory is hostile. Guaranteed whatever it holds: no read where no stack may lie (stack_range_at()), no read that
+/// is not 8-aligned, every link above the last one on the same stack and at most kMaxStackChanges changes of stack (so every cycle
 /// ends), at most one read per stack page and two for a change, at most frames.size() + 1 + kMaxStackChanges links looked at, no
 /// allocation.
 ///
@@ -47,7 +56,7 @@ struct WalkResult {
 /// means that the code keeps none: kNoFramePointer, no frames. After that, a next pointer that
 ///  - is zero, or beside a zero return address: kBottom;
 ///  - has its low bit set on x86_64: kInterruptFrame, the mark that Linux's exception entry leaves;
-///  - lies outside the kernel range: kLeftStack (a user's register at a system call);
+///  - lies where no stack may: kLeftStack (a user's register at a system call);
 ///  - is unaligned: kUnaligned;
 ///  - lies at or beyond sp + max_stack_bytes, no further from the current frame than max_stack_bytes, as the next frame of one
 ///    deep stack would be: kMaxStackBytes;
@@ -55,7 +64,7 @@ struct WalkResult {
 ///  - does not lie above the current one: kNotAscending.
 /// Where the last two would end the walk, it goes on on another stack (an interrupt handler's caller is on the task's) if the
 /// next two frames look right there: aligned, ascending, less than max_stack_bytes apart, with return addresses, and all of it
-/// on pages that `stack_pages` knows. Nothing else in the kernel range is read: it might be a device. The new frame is the new
+/// on pages that `stack_pages` knows. Nothing else is read: it might be a device. The new frame is the new
 /// stack's lower bound.
 /// A return address outside the kernel range or not aligned as an instruction is dropped and ends the walk:
 /// kBadReturnAddress. Cost: one page read (about 0.3 us) and some ns a frame.

@@ -5,6 +5,8 @@
 #include <array>
 #include <random>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "unwind/fake_memory.h"
 
@@ -214,13 +216,48 @@ TEST_P(EachTarget, TheTopOfTheAddressSpaceDoesNotWrap) {
   EXPECT_EQ(memory.forbidden_reads, 0U);
 }
 
+TEST_P(EachTarget, AKernelRangeOfCodeAloneKeepsItsStacks) {
+  link(kSp + 0x20, kSp + 0x60, kText + 0x10);
+  link(kSp + 0x60, GuestVa{0}, kText + 0x2000);
+  const WalkLimits code{GetParam(), {kText, kText + 0xfff}, uint64_t{1} << 20, nullptr};
+  frames.assign(16, GuestVa{});
+  const auto result = walk_frames(code, kSp, kSp + 0x20, memory, frames);
+  EXPECT_EQ(result.stop, StopReason::kBadReturnAddress) << "code outside the range is no kernel's";
+  ASSERT_EQ(result.frames, 1U);
+  EXPECT_EQ(frames[0], kText + 0x10);
+  EXPECT_EQ(memory.forbidden_reads, 0U);
+}
+
+TEST_P(EachTarget, AKernelInTheLowerHalfHasItsStacksInItsRangeOrAbove) {
+  constexpr GuestRange kLow{GuestVa{0x80200000}, GuestVa{0x80207fff}};
+  const auto walk_at = [&](GuestVa sp) {
+    FakeMemory low(std::vector{kLow, guest::kDefaultKernelRange});
+    const auto& layout = guest::info(GetParam()).frame;
+    for (const auto& [fp, next] : {std::pair{sp + 0x20, sp + 0x60}, std::pair{sp + 0x60, GuestVa{0}}}) {
+      low.put(fp + layout.saved_fp_bytes, next.raw);
+      low.put(fp + layout.return_pc_bytes, 0x80200010);
+    }
+    std::array<GuestVa, 8> found{};
+    const auto result = walk_frames({GetParam(), kLow, uint64_t{1} << 20, nullptr}, sp, sp + 0x20, low, found);
+    EXPECT_EQ(low.forbidden_reads, 0U) << std::hex << sp.raw;
+    if (result.frames == 0) {
+      EXPECT_EQ(low.reads, 0U) << std::hex << sp.raw;
+    }
+    return result.frames;
+  };
+  EXPECT_EQ(walk_at(GuestVa{0x80204000}), 2U);
+  EXPECT_EQ(walk_at(kSp), 2U);
+  EXPECT_EQ(walk_at(GuestVa{0x80300000}), 0U) << "user memory, for all that is known";
+  EXPECT_EQ(walk_at(kLow.last - 0x2f), 1U) << "its second frame lies beyond the range";
+}
+
 /// Words that look like what a walk believes: the hostile guest's best attempt.
 TEST_P(EachTarget, HostileChainsStayInsideTheirBounds) {
   std::mt19937_64 random(7);
   std::set<StopReason> seen;
   StackPages known;
   for (int round = 0; round < 3000; ++round) {
-    FakeMemory hostile({kSp - 0x2000, GuestVa{0xffffffffffffffff}});
+    FakeMemory hostile;
     for (int i = 0; i < 200; ++i) {
       uint64_t word = random();
       switch (random() % 8) {

@@ -352,6 +352,8 @@ void save_weak(const std::string& folder, const Kernel& kernel) {
   recording.chunks.push_back(recording.chunks.front());
   for (auto& sample : recording.chunks.back().samples) sample.site = 11;
   save(folder + "weak.bin", encode(recording));
+  recording.header.kernel_range = {GuestVa{0xffffffff80000000}, GuestVa{0xffffffff8fffffff}};
+  save(folder + "weak-range.bin", encode(recording));
 }
 
 void save_odd_ones(const std::string& folder, const Kernel& kernel) {

@@ -4,7 +4,9 @@
 import json
 import os
 import pathlib
+import re
 import shutil
+import struct
 import subprocess
 
 from record_run import BUILD, QPERF, Checks, elf, CACHE
@@ -25,6 +27,15 @@ def findings(*arguments):
     report = json.loads(out)
     assert report["format"] == "qperf-doctor" and report["version"] == 1 and report["healthy"] == (code == 0), out
     return code, {check["check"]: check for check in report["checks"]}
+
+
+def loaded_segments(path):
+    """First and last address of each PT_LOAD of a 64-bit little-endian ELF."""
+    data = pathlib.Path(path).read_bytes()
+    offset, = struct.unpack_from("<Q", data, 32)
+    size, count = struct.unpack_from("<HH", data, 54)
+    headers = [struct.unpack_from("<IIQQQQQQ", data, offset + i * size) for i in range(count)]
+    return [(header[3], header[3] + header[6] - 1) for header in headers if header[0] == 1 and header[6]]
 
 
 def main():
@@ -55,6 +66,10 @@ def main():
     code, found = findings("-e", "/bin/true")
     checks.that(found["elf"]["health"] == "ok" and found["kernel-range"]["health"] == "failed" and "kernel=0x" in found["kernel-range"]["advice"],
                 "code below the kernel's range: %s" % found["kernel-range"])
+    loads = loaded_segments("/bin/true")
+    advised = tuple(int(word, 16) for word in re.search(r"kernel=(0x[0-9a-f]+):(0x[0-9a-f]+)", found["kernel-range"]["advice"]).groups())
+    checks.that(advised == (min(first for first, _ in loads), max(last for _, last in loads)) and "stacks" in found["kernel-range"]["advice"],
+                "the range it advises holds all that is loaded: %s of %s" % (advised, loads))
     code, found = findings("-e", kernel, "--", "qemu-system-riscv64", "-M", "virt,accel=kvm", "-kernel", kernel)
     checks.that(code == 1 and found["arguments"]["health"] == "failed" and "accel=kvm" in found["arguments"]["found"], "KVM: %s" % found["arguments"])
     code, found = findings("-e", kernel, "--", "qemu-system-riscv64", "-M", "virt", "-kernel", BUILD / "guests/riscv64/compute.elf")

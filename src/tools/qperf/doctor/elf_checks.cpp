@@ -6,6 +6,7 @@
 #include "guest/trace_events.h"
 #include "symbols/image.h"
 #include "symbols/prologue.h"
+#include "symbols/segments.h"
 #include "tools/qperf/doctor/doctor.h"
 
 namespace qperf::tools {
@@ -77,9 +78,12 @@ Finding check_range(const symbols::Image& image) {
                                   (inside + outside) / 1024, guest::kDefaultKernelRange.first.raw);
   if (outside <= inside)
     return {"kernel-range", Health::kNote, found + ": code of early boot or user mode, which is not sampled", ""};
+  // Data and bss as well: stacks of such a kernel count only where they lie in the range.
+  const GuestRange loaded = symbols::segments_hull(image.path()).value_or(all);
   return {"kernel-range", Health::kFailed, std::move(found),
-          fmt::format("if the kernel runs at these addresses: record with --plugin-argument kernel={:#x}:{:#x}", all.first.raw,
-                      all.last.raw)};
+          fmt::format("if the kernel runs at these addresses: record with --plugin-argument kernel={:#x}:{:#x}, all that the file "
+                      "loads; where stacks lie elsewhere (a heap), widen it: they must lie inside",
+                      std::min(loaded.first, all.first).raw, std::max(loaded.last, all.last).raw)};
 }
 
 Finding check_marker(const symbols::Image& image) {
