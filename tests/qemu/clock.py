@@ -51,6 +51,8 @@ def main():
     checks.that(buckets["idle"] / FREQ >= 0.9 * slept_ns / 1e9, "idle bucket %.3f s holds the %.3f s of the idle part" %
                 (buckets["idle"] / FREQ, slept_ns / 1e9))
 
+    run.check_conservation(checks, stacks, lost_at_most=cpus)
+
     # Shapes.
     leaf = [frames for frames in stacks if frames[-1] == "leaf_without_frame"]
     weight = sum(stacks[frames] for frames in leaf)

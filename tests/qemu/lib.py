@@ -102,6 +102,23 @@ class Run:
         print(lines[0])
         return lines[0]
 
+    def ticks(self):
+        """The closing line's ticks by bucket, and `issued`."""
+        match = re.search(r"(\d+) ticks: kernel (\d+), user (\d+), idle (?:or blocked )?(\d+), other-privileged (\d+), lost (\d+)", self.closing_line())
+        if match is None:
+            print("FAILED: no ticks in the closing line")
+            sys.exit(1)
+        return dict(zip(("issued", "kernel", "user", "idle", "other", "lost"), map(int, match.groups())))
+
+    def check_conservation(self, checks, stacks, lost_at_most):
+        """The recorder computes what was lost as the rest: so the rest must be next to nothing, and the kernel's ticks those of the samples."""
+        ticks = self.ticks()
+        sampled = sum(stacks.values())
+        checks.that(sampled == ticks["kernel"], "the samples carry %d ticks, the recorder says %d" % (sampled, ticks["kernel"]))
+        rest = ticks["issued"] - sampled - ticks["user"] - ticks["idle"] - ticks["other"]
+        checks.that(rest == ticks["lost"] and 0 <= rest <= lost_at_most,
+                    "of %d ticks %d are in no bucket, %d are called lost, at most %d may be" % (ticks["issued"], rest, ticks["lost"], lost_at_most))
+
     def analyze(self, *options, expect=0, output="out.folded"):
         """Folded stacks as {tuple of frames: weight}, and the report."""
         out = self.folder / output
