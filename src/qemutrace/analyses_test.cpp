@@ -9,82 +9,14 @@
 #include "qemutrace/overlaps.h"
 #include "qemutrace/requests.h"
 #include "qemutrace/trace_builder.h"
+#include "qemutrace/trace_script.h"
 
 namespace qperf::qemutrace {
 namespace {
 
+using testing::Script;
 using testing::TraceBuilder;
-
-constexpr std::string_view kEvents =
-    "virtio_queue_notify(void *vdev, int n, void *vq) \"x\"\n"
-    "virtqueue_pop(void *vq, void *elem, unsigned int in_num, unsigned int out_num) \"x\"\n"
-    "virtqueue_fill(void *vq, const void *elem, unsigned int len, unsigned int idx) \"x\"\n"
-    "virtqueue_flush(void *vq, unsigned int count) \"x\"\n"
-    "virtio_set_status(void *vdev, uint8_t val) \"x\"\n"
-    "virtio_blk_handle_write(void *vdev, void *req, uint64_t sector, size_t nsectors) \"x\"\n"
-    "virtio_blk_rw_complete(void *vdev, void *req, int ret) \"x\"\n"
-    "virtio_blk_req_complete(void *vdev, void *req, int status) \"x\"\n"
-    "virtio_notify(void *vdev, void *vq) \"x\"\n"
-    "virtio_notify_irqfd(void *vdev, void *vq) \"x\"\n"
-    "virtio_notify_irqfd_deferred_fn(void *vdev, void *vq) \"x\"\n"
-    "blk_co_pwritev(void *blk, void *bs, int64_t offset, int64_t bytes, int flags) \"x\"\n"
-    "bdrv_aio_writev(void *bs, int64_t sector_num, int nb_sectors, void *opaque) \"x\"\n"
-    "thread_pool_submit_aio(void *pool, void *req, void *opaque) \"x\"\n"
-    "thread_pool_complete_aio(void *pool, void *req, void *opaque, int ret) \"x\"\n"
-    "luring_co_submit(void *bs, void *s, void *luringcb, int fd, uint64_t offset, size_t nbytes, int type) \"x\"\n"
-    "luring_process_completion(void *s, void *aiocb, int ret) \"x\"\n"
-    "memory_region_ops_read(int cpu_index, void *mr, uint64_t addr, uint64_t value, unsigned size, const char *name) \"x\"\n"
-    "qemu_mutex_lock(void *mutex, const char *file, const int line) \"x\"\n"
-    "qemu_mutex_locked(void *mutex, const char *file, const int line) \"x\"\n"
-    "qemu_mutex_unlock(void *mutex, const char *file, const int line) \"x\"\n";
-
-const Declarations& declarations() {
-  static const Declarations kParsed = *Declarations::parse(kEvents, "events");
-  return kParsed;
-}
-
-/// A trace written by event names, one microsecond a step.
-class Script {
- public:
-  Script() {
-    uint64_t id = 0;
-    for (const Declaration& d : declarations().all()) {
-      ids_[d.name] = id;
-      trace_.mapping(id++, d.name);
-    }
-  }
-  Script& at(uint64_t us) {
-    ns_ = us * 1000;
-    return *this;
-  }
-  Script& event(const std::string& name, std::initializer_list<uint64_t> numbers) {
-    std::vector<Value> values;
-    for (const uint64_t n : numbers) values.push_back({n, nullptr});
-    trace_.event(ids_.at(name), ns_, 1, trace_.payload(values));
-    ns_ += 1000;
-    return *this;
-  }
-  Script& mutex(const std::string& name, uint64_t mutex, std::string_view file, uint64_t line) {
-    trace_.event(ids_.at(name), ns_, {{mutex, nullptr}, {file.size(), file.data()}, {line, nullptr}});
-    ns_ += 1000;
-    return *this;
-  }
-  Script& loss(uint64_t count) {
-    trace_.loss(ns_, count);
-    ns_ += 1000;
-    return *this;
-  }
-  void run_over(Analyzer& analyzer) const {
-    auto source = *read_trace(Input::memory(trace_.bytes()), declarations());
-    OrderedSource ordered(*source);
-    run(ordered, analyzer);
-  }
-
- private:
-  TraceBuilder trace_;
-  std::map<std::string, uint64_t> ids_;
-  uint64_t ns_ = 1'000'000;
-};
+using testing::script_declarations;
 
 TEST(Leaks, GradesWhatIsNeverFilled) {
   Script script;
@@ -108,31 +40,6 @@ TEST(Leaks, GradesWhatIsNeverFilled) {
   EXPECT_FALSE(finder.leaks()[2].reset_seen);
   EXPECT_EQ(finder.fills_without_pop(), 1U);
   EXPECT_EQ(finder.pops(), 5U);
-}
-
-TEST(Overlaps, FindsPairsInFlightOnly) {
-  Script script;
-  script.event("virtio_blk_handle_write", {0xd, 1, 0, 8}).event("virtio_blk_handle_write", {0xd, 2, 7, 8});
-  script.event("virtio_blk_handle_write", {0xe, 3, 7, 8});  // another device
-  script.event("virtio_blk_req_complete", {0xd, 1, 0}).event("virtio_blk_handle_write", {0xd, 4, 0, 7});
-  OverlapFinder finder(OverlapFinder::Range{7 * 512, 8 * 512}, std::nullopt);
-  script.run_over(finder);
-  ASSERT_EQ(finder.in_flight().size(), 1U);
-  EXPECT_EQ(finder.in_flight()[0].later.begin_byte, 7U * 512);
-  EXPECT_EQ(finder.in_range().size(), 3U);
-  EXPECT_EQ(finder.writes(), 4U);
-}
-
-TEST(Overlaps, ReadsOldAndNewBlockEventsAlike) {
-  for (const bool old : {false, true}) {
-    Script script;
-    if (old) script.event("bdrv_aio_writev", {0xb, 8, 8, 0}).event("bdrv_aio_writev", {0xb, 16, 8, 0});
-    if (!old) script.event("blk_co_pwritev", {0xb, 0, 4096, 4096, 0}).event("blk_co_pwritev", {0xb, 0, 8192, 4096, 0});
-    OverlapFinder finder(OverlapFinder::Range{15 * 512, 16 * 512}, 0xb);
-    script.run_over(finder);
-    ASSERT_EQ(finder.in_range().size(), 1U);
-    EXPECT_EQ(finder.in_range()[0].begin_byte, 4096U);
-  }
 }
 
 std::vector<Request> requests_of(const Script& script, RequestTracker** out = nullptr) {
@@ -253,7 +160,7 @@ TEST(Ordered, PutsALossBeforeTheFirstLaterRecord) {
   trace.event(0, 1000, {{1, nullptr}, {1, nullptr}});
   trace.loss(5000, 3);  // written before what the buffer still held
   for (const uint64_t ns : {2000, 4000, 3000, 6000, 7000}) trace.event(0, ns, {{ns, nullptr}, {1, nullptr}});
-  auto source = *read_trace(Input::memory(trace.bytes()), declarations());
+  auto source = *read_trace(Input::memory(trace.bytes()), script_declarations());
   OrderedSource ordered(*source, 2);
   std::vector<uint64_t> times;
   Event event;

@@ -1,5 +1,9 @@
 #include "qemutrace/overlaps.h"
 
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
 namespace qperf::qemutrace {
 namespace {
 
@@ -22,14 +26,15 @@ OverlapFinder::OverlapFinder(std::optional<Range> range, std::optional<uint64_t>
       [this](const Event& event, uint64_t device_of, uint64_t request, uint64_t sector, uint64_t count) {
         const WriteRecord record = extent(device_of, sector, count, kSectorBytes, event.time_ns);
         if (device_ && device_of != *device_) return;
-        for (const auto& [address, other] : open_) {
-          if (address == request || other.device != device_of) continue;
-          if (overlap(record.begin_byte, record.end_byte, other.begin_byte, other.end_byte)) pairs_.push_back({other, record});
-        }
-        open_.insert_or_assign(request, record);
+        begin_request(request, record);
         write(Layer::kVirtio, record);
       });
-  on<uint64_t>("virtio_blk_req_complete", {"req"}, [this](const Event&, uint64_t request) { open_.erase(request); });
+  on<uint64_t>("virtio_blk_req_complete", {"req"},
+               [this](const Event& event, uint64_t request) { end_request(request, event.time_ns); });
+  // Written, but for an error that QEMU may try again; virtio_blk_req_complete follows at once.
+  on<uint64_t, int64_t>("virtio_blk_rw_complete", {"req", "ret"}, [this](const Event& event, uint64_t request, int64_t result) {
+    if (result == 0) end_request(request, event.time_ns);
+  });
   const auto bytes = [this](Layer layer) {
     return [this, layer](const Event& event, uint64_t device_of, uint64_t offset, uint64_t size) {
       write(layer, extent(device_of, offset, size, 1, event.time_ns));
@@ -44,11 +49,56 @@ OverlapFinder::OverlapFinder(std::optional<Range> range, std::optional<uint64_t>
                                    });
 }
 
+void OverlapFinder::begin_request(uint64_t address, const WriteRecord& record) {
+  if (open_place_.contains(address)) end_request(address, std::nullopt);
+  for (Open& open : open_) {
+    if (open.record.device != record.device) continue;
+    if (!overlap(record.begin_byte, record.end_byte, open.record.begin_byte, open.record.end_byte)) continue;
+    if (pairs_.size() >= kMaxPairs) {
+      ++pairs_left_out_;
+      continue;
+    }
+    open.pairs.push_back(pairs_.size());
+    pairs_.push_back({.earlier = open.record, .later = record});
+  }
+  if (open_.size() >= kMaxOpen) {
+    ++not_followed_;
+    return;
+  }
+  open_place_.emplace(address, open_.size());
+  open_.push_back({.record = record, .address = address, .losses_before = losses_, .pairs = {}});
+}
+
+/// `done_ns` nullopt: the address is in use again, and when the request ended is not known.
+void OverlapFinder::end_request(uint64_t address, std::optional<uint64_t> done_ns) {
+  if (done_ns) completions_seen_ = true;
+  const auto found = open_place_.find(address);
+  if (found == open_place_.end()) return;
+  const size_t place = found->second;
+  open_place_.erase(found);
+  for (const size_t index : open_[place].pairs) {
+    Pair& pair = pairs_[index];
+    pair.earlier.done_ns = done_ns;
+    pair.end = done_ns ? End::kSeen : End::kNotInTrace;
+    pair.loss_in_span = losses_ > open_[place].losses_before;
+  }
+  if (place + 1 < open_.size()) {
+    open_[place] = std::move(open_.back());
+    open_place_[open_[place].address] = place;
+  }
+  open_.pop_back();
+}
+
 void OverlapFinder::write(Layer layer, const WriteRecord& record) {
   if (device_ && record.device != *device_) return;
-  ++writes_[static_cast<size_t>(layer)];
-  if (range_ && overlap(record.begin_byte, record.end_byte, range_->begin_byte, range_->end_byte))
-    in_range_[static_cast<size_t>(layer)].push_back(record);
+  const auto of = static_cast<size_t>(layer);
+  ++writes_[of];
+  if (!range_ || !overlap(record.begin_byte, record.end_byte, range_->begin_byte, range_->end_byte)) return;
+  if (in_range_[of].size() < kMaxInRange) {
+    in_range_[of].push_back(record);
+  } else {
+    ++in_range_left_out_[of];
+  }
 }
 
 void OverlapFinder::lost(const Event&, uint64_t) { ++losses_; }
@@ -57,6 +107,16 @@ void OverlapFinder::end(const ReadReport&) {
   for (const Layer layer : {Layer::kDriver, Layer::kBackend, Layer::kVirtio}) {
     if (writes_[static_cast<size_t>(layer)] > 0) layer_ = layer;
   }
+  for (const Open& open : open_) {
+    for (const size_t index : open.pairs) pairs_[index].loss_in_span = losses_ > open.losses_before;
+  }
+  std::stable_sort(pairs_.begin(), pairs_.end(), [](const Pair& a, const Pair& b) {
+    return std::tie(a.later.time_ns, a.earlier.time_ns) < std::tie(b.later.time_ns, b.earlier.time_ns);
+  });
+  if (completions_seen_) return;
+  // Every write seems open until its address is used again: any two would look as if they were in flight together.
+  pairs_.clear();
+  pairs_left_out_ = 0;
 }
 
 }  // namespace qperf::qemutrace
