@@ -4,6 +4,8 @@
 #include <charconv>
 #include <utility>
 
+#include "base/printable.h"
+
 namespace qperf::qemutrace {
 namespace {
 
@@ -117,15 +119,15 @@ Result<BlkTrace> load_blkparse(const std::string& path, Input::Options options) 
     const auto bytes = input.peek(1);
     if (bytes.empty()) break;
     if (text.size() + bytes.size() > kMaxFileBytes)
-      return Error{ErrorCode::kLimit, path + ": more than 2 GiB of blkparse text: cut it to the time that is of interest"};
+      return Error{ErrorCode::kLimit, printable(path) + ": more than 2 GiB of blkparse text: cut it to the time that is of interest"};
     text.append(bytes.data(), bytes.size());
     input.consume(bytes.size());
   }
-  if (!input.read_error().empty()) return Error{ErrorCode::kIo, path + ": " + input.read_error()};
+  if (!input.read_error().empty()) return Error{ErrorCode::kIo, printable(path) + ": " + input.read_error()};
   BlkTrace trace = parse_blkparse(text);
   if (trace.events.empty())
     return Error{ErrorCode::kBadFormat,
-                 path + ": no request in it: expected lines as blkparse prints them by default (8,0 1 1 0.000000000 697 Q W 223490 + 8 [dd])"};
+                 printable(path) + ": no request in it: expected lines as blkparse prints them by default (8,0 1 1 0.000000000 697 Q W 223490 + 8 [dd])"};
   return trace;
 }
 

@@ -21,6 +21,11 @@ constexpr size_t kShownBytes = 80;  // of a faulty line, in its error
 
 bool is_word(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
 
+/// As C wants the name of a parameter, which QEMU's build makes of it.
+bool is_identifier(std::string_view text) noexcept {
+  return !text.empty() && !(text.front() >= '0' && text.front() <= '9') && std::all_of(text.begin(), text.end(), is_word);
+}
+
 std::string_view stripped(std::string_view text) noexcept {
   const size_t first = text.find_first_not_of(kBlanks);
   if (first == std::string_view::npos) return {};
@@ -168,6 +173,10 @@ class Parser {
       const std::string_view name = split == std::string_view::npos ? std::string_view{} : stripped(item.substr(split));
       if (name.empty())
         return fail(fmt::format("event {}: argument '{}' has no name, expected 'type name'", event.name, shown(item)));
+      // It becomes a column, a key and a label: no output looks at it again.
+      if (!is_identifier(name))
+        return fail(fmt::format("event {}: argument {} is named '{}', expected a C name of letters, digits and '_'", event.name,
+                                position, shown(name)));
       if (position > kMaxArguments) return fail(fmt::format("event {}: more than {} arguments", event.name, kMaxArguments));
       Argument argument{.type = std::string(type), .name = std::string(name)};
       if (const auto refused = classify(argument, tcg && is_tcg_type(type) ? TypeRule::kHistoric : rule_)) {
@@ -185,6 +194,19 @@ class Parser {
   Result<void> formats(std::string_view text, Declaration& event, std::string& second) const {
     const std::string_view source = stripped(text);
     if (!source.starts_with('"')) return {};  // QEMU takes this as "no format", without a word
+    // What stands here is printed with each event. Of control characters a tab alone does no harm.
+    for (size_t begin = 0; begin < source.size();) {
+      const size_t end = std::min(source.find('\t', begin), source.size());
+      const std::string_view part = source.substr(begin, end - begin);
+      const std::string safe = printable(part);
+      if (safe == part) {
+        begin = end + 1;
+        continue;
+      }
+      const auto first = static_cast<size_t>(std::ranges::mismatch(safe, part).in1 - safe.begin());
+      return fail(fmt::format("event {}: the format has bytes that a terminal would obey, or that are no UTF-8, expected text: '{}'",
+                              event.name, shown(part.substr(first))));
+    }
     bool inside = false;
     size_t split = std::string_view::npos;
     for (size_t i = 0; i < source.size(); ++i) {

@@ -77,6 +77,24 @@ TEST(Declarations, SplitsHistoricTcgEvents) {
   EXPECT_EQ(d.find("plain")->format, "\"a=%d\"");
 }
 
+// Names and formats are printed as they are declared: an events file must not reach the terminal through them.
+TEST(Declarations, RefusesWhatATerminalWouldObey) {
+  EXPECT_EQ(refusal("a(int x\x1b]0;title\x07)\n"),
+            "events:1: event a: argument 1 is named 'x\\x1b]0;title\\x07', expected a C name of letters, digits and '_'");
+  EXPECT_NE(refusal("a(int a[4])\n").find("named 'a[4]'"), std::string::npos);
+  EXPECT_NE(refusal("a(int 1x)\n").find("named '1x'"), std::string::npos);
+  EXPECT_NE(refusal("a(char *\xc3\xa4)\n").find("expected a C name"), std::string::npos);
+  EXPECT_EQ(refusal("a(int x) \"x \x1b[2J%d\"\n"),
+            "events:1: event a: the format has bytes that a terminal would obey, or that are no UTF-8, expected text: "
+            "'\\x1b[2J%d\"'");
+  for (const char* bad : {"\x9b", "\xc2\x9b", "\x7f", "\x01", "\xe2\x80\xae", "\xff"})
+    EXPECT_NE(refusal("a(int x) \"%d" + std::string(bad) + "\"\n").find("the format has bytes"), std::string::npos) << bad;
+  EXPECT_NE(refusal("tcg a(int x) \"%d\", \"\x1b[2J%d\"\n").find("the format has bytes"), std::string::npos);
+  const auto d = parsed("a(int _x, int X2) \"\t%d \xc2\xb5s\t%d\"\nb(int x) not a \x1b[2J format\n# any \x1b[2J comment\n");
+  EXPECT_EQ(d.find("a")->arguments[1].name, "X2");
+  EXPECT_EQ(d.find("b")->format, "");
+}
+
 TEST(Declarations, RefusesWithFileLineAndExpectation) {
   EXPECT_EQ(refusal("\na(int x) \"%d\""),
             "events:2: the last line does not end in a newline, as QEMU requires: the file may be cut, or add one");

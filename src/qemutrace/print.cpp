@@ -120,7 +120,7 @@ const SimpletracePrinter::Plan& SimpletracePrinter::plan_for(const EventInfo& in
   plan.bytes = plan.name.size() + kLeadBytes;
   plan.fields.clear();
   for (const Argument& argument : info.arguments) {
-    plan.fields.push_back(" " + argument.name + "=");
+    plan.fields.push_back(" " + argument.name + "=");  // a C name, as the declaration's parser has seen to
     plan.bytes += plan.fields.back().size() + kNumberBytes;
   }
   return plan;

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "base/printable.h"
 #include "capture/reader.h"
 #include "guest/trace_events.h"
 #include "sched/replay.h"
@@ -131,7 +132,7 @@ Result<DiskWaits> read_disk_waits(const std::string& capture_path,
   survey.finish(summary.header.vcpus);
   if (!survey.has_events())
     return Error{ErrorCode::kUsage,
-                 capture_path + ": has no scheduler events: record with trace=ADDRESS of the guest's trace marker"};
+                 printable(capture_path) + ": has no scheduler events: record with trace=ADDRESS of the guest's trace marker"};
   const sched::Window window = survey.window(sched::SpanSet());
   sched::Replay replay(survey, window, sched::WakerSide::kLeaveOut);
   Collector collector(replay, std::move(announced));

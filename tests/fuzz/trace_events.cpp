@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -5,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/printable.h"
 #include "qemutrace/declarations.h"
 #include "qemutrace/format.h"
 
@@ -12,6 +14,7 @@
 /// not.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace qperf::qemutrace;
+  using qperf::printable;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   for (const TypeRule rule : {TypeRule::kToday, TypeRule::kHistoric}) {
     const auto parsed = Declarations::parse(text, "fuzz", rule);
@@ -21,6 +24,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
     for (const Declaration& declaration : parsed->all()) {
       if (parsed->find(declaration.name) != &declaration || declaration.arguments.size() > kMaxArguments) std::abort();
+      for (const Argument& argument : declaration.arguments) {
+        const auto in_word = [](char c) {
+          return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+        };
+        if (argument.name.empty() || !std::all_of(argument.name.begin(), argument.name.end(), in_word)) std::abort();
+      }
       const auto format = CompiledFormat::compile(declaration);
       if (!format) continue;
       std::vector<Value> values;
@@ -28,7 +37,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         values.push_back(argument.kind == ArgumentKind::kString ? Value{3, "a b"} : Value{~uint64_t{6}, nullptr});
       std::string out;
       format->render(values, out);
-      if (out.find('\x1b') != std::string::npos && declaration.format.find('\x1b') == std::string::npos) std::abort();
+      // Printed as it is: strings are made printable, and the declaration was refused if it was not.
+      for (const std::string& shown : {out, declaration.name}) {
+        std::string without_tabs = shown;
+        std::erase(without_tabs, '\t');
+        if (printable(without_tabs) != without_tabs) std::abort();
+      }
       std::vector<Value> back(declaration.arguments.size());
       (void)format->match(out, declaration, back);
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
 #include "qemutrace/blkparse.h"
 #include "qemutrace/distribution.h"
 #include "qemutrace/layers.h"
@@ -76,7 +77,7 @@ Result<void> add_blkparse(const std::string& path, const char* where, std::vecto
   how.progress = analysis::progress_of(&progress, "reading blkparse's text");
   QPERF_ASSIGN_OR_RETURN(const qemutrace::BlkTrace trace, qemutrace::load_blkparse(path, std::move(how)));
   progress.clear();
-  if (trace.left_out > 0) report_warning(fmt::format("{}: {} events were left out: too many", path, trace.left_out));
+  if (trace.left_out > 0) report_warning(fmt::format("{}: {} events were left out: too many", printable(path), trace.left_out));
   for (const auto& [action, what] : {std::pair{'Q', "queued"}, std::pair{'D', "issued"}}) {
     Layer layer = layer_of(trace, action, fmt::format("{} {}", where, what));
     if (!layer.requests.empty()) layers.push_back(std::move(layer));

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/printable.h"
 #include "capture/reader.h"
 #include "timeline/device_trace.h"
 #include "timeline/wait_sums.h"
@@ -137,7 +138,7 @@ int trace_waits(const TraceOptions& options) {
     if (options.each) out = each_table(traced.split).text(stdout_colours()) + "\n";
     out += text_of(traced, counts, parts);
   }
-  if (!inputs->capture_complete) report_warning(options.capture + ": the capture is incomplete: waits may be missing");
+  if (!inputs->capture_complete) report_warning(printable(options.capture) + ": the capture is incomplete: waits may be missing");
   const Analysed analysed{.report = traced.trace.report, .first_ns = 0, .too_late = traced.trace.too_late, .clock = {}};
   const int code = finish(analysed, out);
   return code == kDone && !inputs->capture_complete ? kIncomplete : code;
