@@ -7,6 +7,7 @@
 #include "export/output_file.h"
 #include "qemutrace/distribution.h"
 #include "qemutrace/requests.h"
+#include "tools/profiles/selection.h"
 #include "tools/qperf/json.h"
 #include "tools/qperf/request_timeline.h"
 #include "tools/qperf/terminal.h"
@@ -117,6 +118,11 @@ Result<void> write_perfetto(const std::string& path, RequestTimeline& timeline, 
 }  // namespace
 
 int trace_io(const TraceOptions& options) {
+  if (!options.perfetto.empty()) {
+    const std::string trace = options.file == "-" ? "/dev/stdin" : options.file;
+    if (const auto apart = check_no_input_is_overwritten({trace, options.events_path}, {options.perfetto}); !apart)
+      return report_error(apart.error());
+  }
   std::map<std::string, Group> groups;
   uint64_t requests = 0;
   RequestTimeline timeline;

@@ -1,8 +1,16 @@
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
 #include <memory>
+#include <set>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/printable.h"
@@ -33,6 +41,31 @@ std::string sql_name(std::string_view name) {
   for (const char c : name) out += c == '"' ? std::string("\"\"") : std::string(1, c);
   return out + "\"";
 }
+
+/// Names that SQLite can tell from each other: to it `a` and `A` are one.
+class SqlNames {
+ public:
+  explicit SqlNames(std::initializer_list<const char*> taken) : taken_(taken.begin(), taken.end()) {}
+
+  /// `name`, with `prefix` where it is taken from the start or SQLite's own, with a number where another event or field had it first.
+  std::string unique(const std::string& name, const char* prefix) {
+    const bool own = folded(name).starts_with("sqlite_") || taken_.contains(folded(name));
+    const std::string wanted = (own ? prefix : "") + name;
+    std::string out = wanted;
+    for (size_t number = 2; !given_.insert(folded(out)).second || taken_.contains(folded(out)); ++number)
+      out = wanted + "_" + std::to_string(number);
+    return out;
+  }
+
+ private:
+  static std::string folded(std::string text) {
+    for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    return text;
+  }
+
+  std::set<std::string> taken_;
+  std::set<std::string> given_;
+};
 
 /// Events in SQLite: a table per event with ts_ns, pid, tid and its declared fields, a table `lost` for gaps. Numbers are
 /// stored as SQLite's 64-bit signed ones, so an unsigned field above 2^63 reads negative.
@@ -126,13 +159,13 @@ class Database {
 
   Result<Statement> table_for(const EventInfo& info) {
     // A record with a vCPU in front is another shape of the same event: a table of its own.
-    const std::string name = info.name + (info.declaration->arguments.size() == info.arguments.size() ? "" : "_with_vcpu");
+    const std::string name =
+        tables_.unique(info.name + (info.declaration->arguments.size() == info.arguments.size() ? "" : "_with_vcpu"), "event_");
     std::string create = "CREATE TABLE " + sql_name(name) + "(ts_ns INTEGER, pid INTEGER, tid INTEGER";
     std::string insert = "INSERT INTO " + sql_name(name) + " VALUES(?,?,?";
+    SqlNames columns{"ts_ns", "pid", "tid"};
     for (const auto& argument : info.arguments) {
-      // Arguments of these names would stand for two columns.
-      const bool taken = argument.name == "ts_ns" || argument.name == "pid" || argument.name == "tid";
-      create += ", " + sql_name((taken ? "arg_" : "") + argument.name) +
+      create += ", " + sql_name(columns.unique(argument.name, "arg_")) +
                 (argument.kind == qemutrace::ArgumentKind::kString ? " TEXT" : " INTEGER");
       insert += ",?";
     }
@@ -155,6 +188,52 @@ class Database {
 
   std::unique_ptr<sqlite3, CloseDatabase> database_;
   std::unordered_map<const EventInfo*, Statement> inserts_;
+  SqlNames tables_{"lost"};
+};
+
+/// A file that appears when it is whole: until then it has another name beside its own, and is removed if it never comes to that.
+class NewFile {
+ public:
+  static Result<NewFile> create(const std::string& path) {
+    if (::access(path.c_str(), F_OK) == 0) return exists(path);
+    NewFile file(path);
+    const int descriptor = ::mkstemp(file.temporary_.data());
+    if (descriptor < 0) return file.failure("cannot be created");
+    const mode_t mask = ::umask(0);
+    ::umask(mask);
+    const bool opened_up = ::fchmod(descriptor, 0666 & ~mask) == 0;  // as a plain open() would have made it
+    ::close(descriptor);
+    file.made_ = true;
+    if (!opened_up) return file.failure("cannot be given its permissions");
+    return file;
+  }
+  NewFile(NewFile&& other) noexcept
+      : path_(std::move(other.path_)), temporary_(std::move(other.temporary_)), made_(std::exchange(other.made_, false)) {}
+  NewFile& operator=(NewFile&&) = delete;
+  ~NewFile() {
+    if (made_) ::unlink(temporary_.c_str());
+  }
+
+  [[nodiscard]] const std::string& temporary() const noexcept { return temporary_; }
+  Result<void> commit() {
+    if (::access(path_.c_str(), F_OK) == 0) return exists(path_);  // somebody else made it meanwhile
+    if (::rename(temporary_.c_str(), path_.c_str()) != 0) return failure("cannot be put in its place");
+    made_ = false;
+    return {};
+  }
+
+ private:
+  explicit NewFile(const std::string& path) : path_(path), temporary_(path + ".XXXXXX") {}
+  static Error exists(const std::string& path) {
+    return Error{ErrorCode::kUsage, printable(path) + ": exists, expected the name of a new file"};
+  }
+  Error failure(const char* what) const {
+    return Error{ErrorCode::kIo, printable(path_) + ": " + what + ": " + std::strerror(errno)};
+  }
+
+  std::string path_;
+  std::string temporary_;
+  bool made_ = false;
 };
 
 Result<Database> filled(OpenTrace& opened, const std::string& path) {
@@ -193,12 +272,15 @@ int trace_sql(const TraceOptions& options) {
 }
 
 int trace_export(const TraceOptions& options) {
-  if (::access(options.output.c_str(), F_OK) == 0)
-    return report_error(Error{ErrorCode::kUsage, printable(options.output) + ": exists, expected the name of a new file"});
+  auto file = NewFile::create(options.output);
+  if (!file) return report_error(file.error());
   auto opened = open(options);
   if (!opened) return report_error(opened.error());
-  const auto database = filled(*opened, options.output);
-  if (!database) return report_error(Error(database.error()).in(printable(options.output)));
+  {
+    const auto database = filled(*opened, file->temporary());
+    if (!database) return report_error(Error(database.error()).in(printable(options.output)));
+  }
+  if (const auto committed = file->commit(); !committed) return report_error(committed.error());
   return conclude(opened->source().report());
 }
 
