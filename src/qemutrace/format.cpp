@@ -14,6 +14,9 @@ namespace {
 
 constexpr uint16_t kMaxWidth = 512;         // wider padding than any format of QEMU's; bounds what a hostile one can print
 constexpr unsigned kMaxMatchSteps = 20000;  // several %s in one format can be tried in many ways
+// Bytes searched in one line, beside so many times its length: each of those ways may look at the whole of a long one.
+constexpr size_t kMaxSearchedBytes = size_t{1} << 20;
+constexpr size_t kMaxSearchedLines = 64;
 
 /// Concatenates string literals and PRI macros as the C preprocessor would, macros as their conversion ("lx"). Text that is
 /// neither ends the format: QEMU swallows trailing comments there.
@@ -93,8 +96,12 @@ std::optional<NumberText> read_number(std::string_view text, char conversion) {
 /// One attempt to read a line: pieces in turn, strings as short as the rest allows.
 class Matcher {
  public:
-  Matcher(const std::vector<CompiledFormat::Piece>& pieces, const Declaration& declaration, std::span<Value> values)
-      : pieces_(pieces), declaration_(declaration), values_(values) {}
+  Matcher(const std::vector<CompiledFormat::Piece>& pieces, const Declaration& declaration, std::span<Value> values,
+          size_t line_bytes)
+      : pieces_(pieces),
+        declaration_(declaration),
+        values_(values),
+        bytes_left_(kMaxSearchedBytes + kMaxSearchedLines * line_bytes) {}
 
   bool from(size_t piece, std::string_view text) {
     if (++steps_ > kMaxMatchSteps) return false;
@@ -128,11 +135,14 @@ class Matcher {
       return true;
     }
     for (size_t length = 0; length <= text.size(); ++length) {
+      const size_t from_here = length;
       length = text.find(next.literal, length);
-      if (length == std::string_view::npos) return false;
+      const size_t searched = std::min(length, text.size()) - from_here;
+      bytes_left_ -= std::min(searched, bytes_left_);
+      if (length == std::string_view::npos || bytes_left_ == 0) return false;
       value = {length, text.data()};
       if (from(piece + 1, text.substr(length))) return true;
-      if (steps_ > kMaxMatchSteps) return false;
+      if (steps_ > kMaxMatchSteps || bytes_left_ == 0) return false;
     }
     return false;
   }
@@ -141,6 +151,7 @@ class Matcher {
   const Declaration& declaration_;
   std::span<Value> values_;
   unsigned steps_ = 0;
+  size_t bytes_left_;
 };
 
 }  // namespace
@@ -253,7 +264,7 @@ void CompiledFormat::render(std::span<const Value> values, std::string& out) con
 
 std::optional<uint16_t> CompiledFormat::match(std::string_view text, const Declaration& declaration,
                                               std::span<Value> values) const {
-  Matcher matcher(pieces_, declaration, values);
+  Matcher matcher(pieces_, declaration, values, text.size());
   if (!matcher.from(0, text)) return std::nullopt;
   unsigned missing = (1U << declaration.arguments.size()) - 1;
   for (const Piece& p : pieces_) {

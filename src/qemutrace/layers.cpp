@@ -56,6 +56,7 @@ class Pool {
     uint64_t at = r.sector;
     const uint64_t end = r.sector + r.sectors;
     while (at < end) {
+      if (pieces.size() >= kMaxPieces) return false;
       const auto [first, last] = lower.equal_range(at);
       auto piece = first;
       size_t looked = 0;
@@ -64,6 +65,7 @@ class Pool {
         ++looked;
       }
       if (piece == last || looked == kMaxLooked) return false;
+      if (layer_.requests[piece->second].sectors == 0) return false;
       pieces.push_back(piece->second);
       at += layer_.requests[piece->second].sectors;
     }
@@ -83,7 +85,8 @@ class Pool {
     return clocks_ == LayerClocks::kOne && at_ns < upper.time_ns && upper.time_ns - at_ns > kSlackNs;
   }
 
-  static constexpr size_t kMaxLooked = 256;  // a forged file may have any number at one sector
+  static constexpr size_t kMaxLooked = 256;   // a forged file may have any number at one sector
+  static constexpr size_t kMaxPieces = 512;   // of 4 KiB: 2 MiB
 
   const Layer& layer_;
   LayerClocks clocks_;

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "qemutrace/analyzer.h"
@@ -32,6 +33,14 @@ class LeakFinder final : public Analyzer {
   void lost(const Event& event, uint64_t count) override;
   void end(const ReadReport& report) override;
 
+  /// A trace cannot make memory grow without bound. What is known at once, and what is listed:
+  static constexpr size_t kMaxOpen = 262'144;
+  static constexpr size_t kMaxQueues = 65'536;  // and devices
+  static constexpr size_t kMaxAddresses = 1'000'000;
+  static constexpr size_t kMaxLeaks = 100'000;
+  [[nodiscard]] uint64_t leaks_left_out() const noexcept { return leaks_left_out_; }
+  /// Pops beyond kMaxOpen: whether they were filled is not told.
+  [[nodiscard]] uint64_t pops_left_out() const noexcept { return pops_left_out_; }
   /// By time of the pop.
   [[nodiscard]] const std::vector<Leak>& leaks() const noexcept { return leaks_; }
   [[nodiscard]] uint64_t pops() const noexcept { return pops_; }
@@ -39,6 +48,7 @@ class LeakFinder final : public Analyzer {
   /// The trace began late, or their pops were lost.
   [[nodiscard]] uint64_t fills_without_pop() const noexcept { return fills_without_pop_; }
   [[nodiscard]] size_t most_open() const noexcept { return most_open_; }
+  /// kMaxAddresses: or more.
   [[nodiscard]] size_t addresses() const noexcept { return addresses_.size(); }
   [[nodiscard]] const Distribution& open_ns() const noexcept { return open_ns_; }
 
@@ -49,15 +59,18 @@ class LeakFinder final : public Analyzer {
     uint64_t losses_before;
     uint64_t resets_before;
   };
+  [[nodiscard]] uint64_t resets_of(uint64_t queue) const;
   void report_leak(uint64_t element, const Open& open, uint64_t until_ns, bool reused);
 
   uint64_t open_longer_ns_;
   std::unordered_map<uint64_t, Open> open_;
   std::map<uint64_t, uint64_t> device_of_queue_;
   std::map<uint64_t, uint64_t> resets_of_device_;
-  std::unordered_map<uint64_t, bool> addresses_;
+  std::unordered_set<uint64_t> addresses_;
   std::vector<Leak> leaks_;
   Distribution open_ns_;
+  uint64_t leaks_left_out_ = 0;
+  uint64_t pops_left_out_ = 0;
   uint64_t losses_ = 0;
   uint64_t pops_ = 0;
   uint64_t fills_ = 0;

@@ -1,8 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +17,7 @@ namespace qperf::qemutrace {
 ///
 /// The simple back end stores no thread id, so a wait is matched by mutex and place: the first `qemu_mutex_lock` there with the
 /// first `qemu_mutex_locked`. The unlock event comes after the mutex is free, so the next holder's `locked` may stand before
-/// it: holders leave in the order in which they came.
+/// it: holders leave in the order in which they came. Where no unlock was recorded, nobody is known to hold anything.
 class LockProfile final : public Analyzer {
  public:
   LockProfile();
@@ -34,6 +35,16 @@ class LockProfile final : public Analyzer {
 
   /// Longest total wait first, then by place.
   [[nodiscard]] std::vector<const Site*> sites() const;
+  /// Places and mutexes beyond these are left out: a trace cannot make memory grow without bound.
+  static constexpr size_t kMaxSites = 65'536;
+  static constexpr size_t kMaxMutexes = 262'144;
+  /// Waiting at once for all of them, and holding one of them.
+  static constexpr size_t kMaxWaits = 262'144;
+  static constexpr size_t kMaxHolders = 4096;
+  /// Events that would have needed more.
+  [[nodiscard]] uint64_t left_out() const noexcept { return left_out_; }
+  /// False: no unlock in the trace, so that holds and who was waited for are not known.
+  [[nodiscard]] bool unlocks_seen() const noexcept { return unlocks_seen_; }
   /// Waits and holds cut off by a loss or by the end of the trace.
   [[nodiscard]] uint64_t unfinished() const noexcept { return unfinished_; }
   [[nodiscard]] uint64_t unlocks_without_lock() const noexcept { return unlocks_without_lock_; }
@@ -48,15 +59,27 @@ class LockProfile final : public Analyzer {
     bool contended;
   };
   struct Mutex {
-    std::deque<Holder> holders;
-    std::map<const Site*, std::deque<Wait>> waits;
-    std::map<const Site*, bool> sites;
+    std::list<Holder> holders;
+    std::map<const Site*, std::list<Wait>> waits;
+    std::set<const Site*> sites;
+    uint64_t losses = 0;  // before it was last looked at: what is open from before a later one is forgotten at the next look
   };
-  Site& site(std::string_view file, uint64_t line);
-  void forget_open();
+  void wait(const Event& event, uint64_t address, std::string_view file, uint64_t line);
+  void take(const Event& event, uint64_t address, std::string_view file, uint64_t line);
+  void release(const Event& event, uint64_t address);
+  /// nullptr beyond kMaxSites and kMaxMutexes.
+  Site* site(std::string_view file, uint64_t line);
+  Mutex* mutex(uint64_t address);
+  void forget_open(Mutex& mutex);
+  bool room_for_wait();
 
   std::map<std::pair<std::string, uint64_t>, Site> sites_;
   std::map<uint64_t, Mutex> mutexes_;
+  size_t waits_ = 0;  // of all mutexes
+  uint64_t losses_ = 0;
+  uint64_t swept_after_ = 0;  // losses: what was open before them is forgotten everywhere
+  uint64_t left_out_ = 0;
+  bool unlocks_seen_ = false;
   uint64_t unfinished_ = 0;
   uint64_t unlocks_without_lock_ = 0;
 };

@@ -6,10 +6,6 @@ namespace qperf::qemutrace {
 namespace {
 
 constexpr uint64_t kSectorBytes = 512;
-// Block requests of other devices (a snapshot file, a firmware image) never find a virtio request; those that wait for a host
-// submission which the trace does not have must not pile up.
-constexpr size_t kMaxWaiting = 4096;
-constexpr size_t kMaxAtHost = 65536;
 // From the host's completion to the device's in the same turn of the event loop; a slow log lies in between.
 constexpr uint64_t kSameTurnNs = 1'000'000;
 
@@ -24,11 +20,12 @@ std::string_view stage_span_name(Stage stage) noexcept {
 RequestTracker::RequestTracker(Sink sink) : sink_(std::move(sink)) {
   on<uint64_t, int64_t, uint64_t>("virtio_queue_notify", {"vdev", "n", "vq"},
                                   [this](const Event& event, uint64_t device, int64_t number, uint64_t queue) {
-                                    Queue& q = queues_[queue];
-                                    q.device = device;
-                                    q.number = number;
-                                    q.notify_ns = event.time_ns;
                                     names_.learn(event);
+                                    Queue* const q = queue_at(queue);
+                                    if (q == nullptr) return;
+                                    q->device = device;
+                                    q->number = number;
+                                    q->notify_ns = event.time_ns;
                                   });
   on("bdrv_open_common", [this](const Event& event) { names_.learn(event); });
   on<uint64_t, uint64_t>("virtqueue_pop", {"vq", "elem"},
@@ -61,6 +58,7 @@ RequestTracker::RequestTracker(Sink sink) : sink_(std::move(sink)) {
     if (found == open_.end()) return;
     take_host_times(event, found->second.request);
     mark(found->second.request, Stage::kComplete, event.time_ns);
+    stop_waiting_for_host(found->second);  // done without a host submission that the trace has
   });
   on<uint64_t>("virtio_blk_req_complete", {"req"}, [this](const Event& event, uint64_t request) {
     // A flush has no event of its own before this one.
@@ -69,9 +67,10 @@ RequestTracker::RequestTracker(Sink sink) : sink_(std::move(sink)) {
   on<uint64_t, uint64_t>("virtqueue_fill", {"vq", "elem"},
                          [this](const Event& event, uint64_t queue, uint64_t element) { fill(event, queue, element); });
   on<uint64_t>("virtqueue_flush", {"vq"}, [this](const Event&, uint64_t queue) {
-    Queue& q = queues_[queue];
-    q.flushed = true;
-    q.notify_ns.reset();  // what is popped from here on answers another notification, or none
+    Queue* const q = queue_at(queue);
+    if (q == nullptr) return;
+    q->flushed = true;
+    q->notify_ns.reset();  // what is popped from here on answers another notification, or none
   });
   on<uint64_t>("virtio_notify", {"vq"}, [this](const Event& event, uint64_t queue) { interrupt(event, queue, true); });
   on<uint64_t>("virtio_notify_irqfd", {"vq"}, [this](const Event& event, uint64_t queue) { interrupt(event, queue, false); });
@@ -82,6 +81,17 @@ RequestTracker::RequestTracker(Sink sink) : sink_(std::move(sink)) {
 void RequestTracker::mark(Request& request, Stage stage, uint64_t time_ns) {
   auto& at = request.at_ns[static_cast<size_t>(stage)];
   if (!at) at = time_ns;
+}
+
+/// nullptr beyond kMaxQueues.
+RequestTracker::Queue* RequestTracker::queue_at(uint64_t address) {
+  const auto found = queues_.find(address);
+  if (found != queues_.end()) return &found->second;
+  if (queues_.size() >= kMaxQueues) {
+    ++left_out_;
+    return nullptr;
+  }
+  return &queues_[address];
 }
 
 void RequestTracker::depth_changed(uint64_t time_ns) {
@@ -107,14 +117,28 @@ double RequestTracker::mean_in_flight() const noexcept {
 }
 
 void RequestTracker::pop(const Event& event, uint64_t queue, uint64_t element) {
-  Queue& q = queues_[queue];
-  Open open{.request = {}, .serial = ++serial_};
-  open.request.device = q.device;
+  const Queue* const q = queue_at(queue);
+  auto found = open_.find(element);
+  if (found != open_.end()) {
+    ++unfinished_;
+    stop_waiting_for_block(found->second);
+    stop_waiting_for_host(found->second);
+  } else if (open_.size() >= kMaxOpen) {
+    ++unfinished_;
+    ++left_out_;
+    return;
+  } else {
+    found = open_.emplace(element, Open()).first;
+  }
+  Open& open = found->second;
+  open = Open{.request = {}, .serial = ++serial_, .losses_before = losses_};
   open.request.queue = queue;
-  open.request.queue_number = q.number;
-  open.request.at_ns[static_cast<size_t>(Stage::kNotify)] = q.notify_ns;
+  if (q != nullptr) {
+    open.request.device = q->device;
+    open.request.queue_number = q->number;
+    open.request.at_ns[static_cast<size_t>(Stage::kNotify)] = q->notify_ns;
+  }
   mark(open.request, Stage::kPop, event.time_ns);
-  if (!open_.insert_or_assign(element, std::move(open)).second) ++unfinished_;
   depth_changed(event.time_ns);
 }
 
@@ -122,6 +146,7 @@ void RequestTracker::handle(const Event& event, uint64_t device, uint64_t reques
                             bool is_write) {
   const auto found = open_.find(request);
   if (found == open_.end()) return;  // popped before the trace began: counted when it is filled
+  stop_waiting_for_block(found->second);
   Request& r = found->second.request;
   r.device = device;
   r.sector = sector;
@@ -129,68 +154,98 @@ void RequestTracker::handle(const Event& event, uint64_t device, uint64_t reques
   r.is_write = is_write;
   r.is_transfer = true;
   names_.learn(event);
-  const auto [next, first] = next_sector_.try_emplace({device, is_write}, 0);
-  r.sequential = !first && next->second == sector;
-  next->second = sector + sectors;
+  if (next_sector_.size() < 2 * kMaxQueues || next_sector_.contains({device, is_write})) {
+    const auto [next, first] = next_sector_.try_emplace({device, is_write}, 0);
+    r.sequential = !first && next->second == sector;
+    next->second = sector + sectors;
+  } else {
+    ++left_out_;
+  }
   mark(r, Stage::kHandle, event.time_ns);
-  if (waiting_for_block_.size() >= kMaxWaiting) waiting_for_block_.erase(waiting_for_block_.begin());
-  waiting_for_block_.emplace(found->second.serial, request);
+  wait_for_block(request, found->second);
+}
+
+void RequestTracker::wait_for_block(uint64_t address, Open& open) {
+  if (waiting_for_block_.size() >= kMaxWaiting) {
+    ++left_out_;
+    stop_waiting_for_block(open_.at(waiting_for_block_.begin()->second));
+  }
+  waiting_for_block_.emplace(open.serial, address);
+  waiting_by_range_.emplace(std::tuple(open.request.is_write, open.request.sector * kSectorBytes, open.serial), address);
+  open.waits_for_block = true;
+}
+
+void RequestTracker::stop_waiting_for_block(Open& open) {
+  if (!open.waits_for_block) return;
+  waiting_for_block_.erase(open.serial);
+  waiting_by_range_.erase({open.request.is_write, open.request.sector * kSectorBytes, open.serial});
+  open.waits_for_block = false;
 }
 
 void RequestTracker::block(const Event& event, uint64_t offset, uint64_t bytes, bool is_write) {
-  Submission together;
-  uint64_t first_serial = 0;
-  for (auto at = waiting_for_block_.begin(); at != waiting_for_block_.end();) {
-    const auto found = open_.find(at->second);
-    if (found == open_.end() || found->second.serial != at->first) {
-      at = waiting_for_block_.erase(at);
-      continue;
-    }
-    Request& r = found->second.request;
-    const uint64_t begin = r.sector * kSectorBytes;
-    const bool inside = r.is_write == is_write && begin >= offset && begin - offset < bytes;
-    if (!inside) {
-      ++at;
-      continue;
-    }
-    mark(r, Stage::kBlock, event.time_ns);
-    if (const auto node = event.number("bs")) names_.uses_node(r.device, *node);
-    if (together.empty()) first_serial = at->first;
-    together.push_back(at->second);
-    at = waiting_for_block_.erase(at);
+  std::vector<std::pair<uint64_t, uint64_t>> found;  // serial, address: the oldest first
+  for (auto at = waiting_by_range_.lower_bound({is_write, offset, 0}); at != waiting_by_range_.end(); ++at) {
+    const auto& [direction, begin, serial] = at->first;
+    if (direction != is_write || begin - offset >= bytes) break;
+    found.emplace_back(serial, at->second);
   }
-  if (together.empty()) return;
-  if (together.size() > 1) {
-    ++merges_;
-    for (const uint64_t address : together) open_.at(address).request.merged = true;
+  if (found.empty()) return;
+  std::sort(found.begin(), found.end());
+  if (found.size() > 1) ++merges_;
+  std::vector<uint64_t> together;
+  for (const auto& [serial, address] : found) {
+    Open& open = open_.at(address);
+    stop_waiting_for_block(open);
+    mark(open.request, Stage::kBlock, event.time_ns);
+    if (const auto node = event.number("bs")) names_.uses_node(open.request.device, *node);
+    open.request.merged = open.request.merged || found.size() > 1;
+    together.push_back(address);
   }
-  if (waiting_for_host_.size() >= kMaxWaiting) waiting_for_host_.erase(waiting_for_host_.begin());
-  waiting_for_host_.insert_or_assign(first_serial, std::move(together));
+  wait_for_host(open_.at(found.front().second), std::move(together));
+}
+
+void RequestTracker::wait_for_host(Open& first, std::vector<uint64_t> together) {
+  stop_waiting_for_host(first);
+  if (waiting_for_host_.size() >= kMaxWaiting) {
+    ++left_out_;
+    stop_waiting_for_host(open_.at(waiting_for_host_.begin()->second.addresses.front()));
+  }
+  const uint64_t offset = first.request.sector * kSectorBytes;
+  waiting_for_host_.emplace(first.serial, Submission{offset, std::move(together)});
+  waiting_by_offset_.emplace(offset, first.serial);
+  first.leads_to_host = true;
+}
+
+void RequestTracker::stop_waiting_for_host(Open& open) {
+  if (!open.leads_to_host) return;
+  const auto found = waiting_for_host_.find(open.serial);
+  waiting_by_offset_.erase({found->second.offset_bytes, open.serial});
+  waiting_for_host_.erase(found);
+  open.leads_to_host = false;
 }
 
 /// `offset` tells which block request this is.
 void RequestTracker::submit(const Event& event, uint64_t key, std::optional<uint64_t> offset) {
   if (!offset) {
-    if (unnamed_at_host_.size() < kMaxAtHost || unnamed_at_host_.contains(key)) unnamed_at_host_[key] = event.time_ns;
+    if (unnamed_at_host_.size() < kMaxAtHost || unnamed_at_host_.contains(key)) {
+      unnamed_at_host_[key] = event.time_ns;
+    } else {
+      ++left_out_;
+    }
     return;
   }
-  for (auto at = waiting_for_host_.begin(); at != waiting_for_host_.end();) {
-    const auto first = open_.find(at->second.front());
-    if (first == open_.end() || first->second.request.at(Stage::kComplete)) {
-      at = waiting_for_host_.erase(at);  // done without a host submission that the trace has
-      continue;
-    }
-    if (first->second.request.sector * kSectorBytes != *offset) {
-      ++at;
-      continue;
-    }
-    for (const uint64_t address : at->second) {
-      if (const auto found = open_.find(address); found != open_.end())
-        mark(found->second.request, Stage::kSubmit, event.time_ns);
-    }
-    if (at_host_.size() < kMaxAtHost) at_host_.insert_or_assign(key, std::move(at->second));
-    waiting_for_host_.erase(at);
-    return;
+  const auto oldest = waiting_by_offset_.lower_bound({*offset, 0});
+  if (oldest == waiting_by_offset_.end() || oldest->first != *offset) return;
+  const auto found = waiting_for_host_.find(oldest->second);
+  std::vector<uint64_t> together = std::move(found->second.addresses);
+  stop_waiting_for_host(open_.at(together.front()));
+  for (const uint64_t address : together) {
+    if (const auto open = open_.find(address); open != open_.end()) mark(open->second.request, Stage::kSubmit, event.time_ns);
+  }
+  if (at_host_.size() < kMaxAtHost || at_host_.contains(key)) {
+    at_host_.insert_or_assign(key, std::move(together));
+  } else {
+    ++left_out_;
   }
 }
 
@@ -221,46 +276,65 @@ void RequestTracker::take_host_times(const Event& event, Request& request) {
 }
 
 void RequestTracker::fill(const Event& event, uint64_t queue, uint64_t element) {
-  Queue& q = queues_[queue];
+  Queue* const q = queue_at(queue);
   // Filled and flushed, and nobody asked for an interrupt: the guest had switched them off.
-  if (q.flushed && !q.interrupt_asked) hand_out(q);
-  q.flushed = false;
+  if (q != nullptr && ((q->flushed && !q->interrupt_asked) || q->filled.size() >= kMaxFilled)) hand_out(queue, *q);
+  if (q != nullptr) q->flushed = false;
   const auto found = open_.find(element);
   if (found == open_.end()) {
     ++without_start_;
     return;
   }
-  mark(found->second.request, Stage::kFill, event.time_ns);
-  q.filled.push_back(std::move(found->second.request));
+  Open& open = found->second;
+  mark(open.request, Stage::kFill, event.time_ns);
+  open.request.loss_in_span = losses_ > open.losses_before;
+  stop_waiting_for_block(open);
+  stop_waiting_for_host(open);
+  if (q != nullptr) {
+    q->filled.push_back(open.request);
+    unnotified_.emplace(queue, q);
+  } else {
+    sink_(open.request);
+  }
   open_.erase(found);
   depth_changed(event.time_ns);
 }
 
 /// An irqfd interrupt is asked for first and raised at the end of a batch; any other is raised at once.
 void RequestTracker::interrupt(const Event& event, uint64_t queue, bool final) {
-  Queue& q = queues_[queue];
-  q.interrupt_asked = true;
+  Queue* const q = queue_at(queue);
+  if (q == nullptr) return;
+  q->interrupt_asked = true;
+  unnotified_.emplace(queue, q);
   if (!final) return;
-  for (Request& request : q.filled) mark(request, Stage::kInterrupt, event.time_ns);
-  hand_out(q);
+  for (Request& request : q->filled) mark(request, Stage::kInterrupt, event.time_ns);
+  hand_out(queue, *q);
 }
 
-void RequestTracker::hand_out(Queue& queue) {
+void RequestTracker::hand_out(uint64_t address, Queue& queue) {
+  give(queue);
+  unnotified_.erase(address);
+}
+
+void RequestTracker::give(Queue& queue) {
   for (const Request& request : queue.filled) sink_(request);
   queue.filled.clear();
   queue.interrupt_asked = false;
 }
 
+/// A trace may have as many losses as it has requests: each looks only at what it ends, and open requests compare counts.
 void RequestTracker::lost(const Event&, uint64_t) {
-  for (auto& [address, open] : open_) open.request.loss_in_span = true;
-  for (auto& [address, queue] : queues_) {
-    for (Request& request : queue.filled) request.loss_in_span = true;
-    hand_out(queue);
+  ++losses_;
+  for (auto& [address, queue] : unnotified_) {
+    for (Request& request : queue->filled) request.loss_in_span = true;
+    give(*queue);
   }
+  unnotified_.clear();
 }
 
 void RequestTracker::end(const ReadReport&) {
-  for (auto& [address, queue] : queues_) hand_out(queue);
+  for (auto& [address, queue] : unnotified_) give(*queue);
+  unnotified_.clear();
   unfinished_ += open_.size();
 }
 

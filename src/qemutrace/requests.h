@@ -5,8 +5,11 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "qemutrace/analyzer.h"
@@ -73,6 +76,14 @@ class RequestTracker final : public Analyzer {
   static constexpr size_t kMostDepthShown = 256;
   /// Depth changes beyond kMaxDepthChanges: depth() ends before the trace does.
   [[nodiscard]] uint64_t depth_changes_left_out() const noexcept { return depth_changes_left_out_; }
+  /// What a trace cannot have more of at once; a hostile one must make neither memory nor work grow without bound.
+  static constexpr size_t kMaxOpen = 262'144;
+  static constexpr size_t kMaxQueues = 65'536;   // and devices
+  static constexpr size_t kMaxFilled = 32'768;   // of one queue, no interrupt yet: the most elements that a queue can have
+  static constexpr size_t kMaxWaiting = 4096;    // for their block event, and for their host submission
+  static constexpr size_t kMaxAtHost = 65'536;
+  /// Requests, queues and host I/O beyond these: stages are missing, or a request is not followed at all.
+  [[nodiscard]] uint64_t left_out() const noexcept { return left_out_; }
   [[nodiscard]] const DeviceNames& names() const noexcept { return names_; }
   struct Depth {
     uint64_t time_ns;
@@ -86,6 +97,9 @@ class RequestTracker final : public Analyzer {
   struct Open {
     Request request;
     uint64_t serial = 0;
+    uint64_t losses_before = 0;
+    bool waits_for_block = false;
+    bool leads_to_host = false;  // first of a block-layer request not yet submitted
   };
   struct Queue {
     uint64_t device = 0;
@@ -95,7 +109,11 @@ class RequestTracker final : public Analyzer {
     bool flushed = false;
     bool interrupt_asked = false;
   };
-  using Submission = std::vector<uint64_t>;  // addresses of the requests that went together
+  /// A block-layer request: what went together.
+  struct Submission {
+    uint64_t offset_bytes = 0;
+    std::vector<uint64_t> addresses;
+  };
   /// A host I/O that was submitted without saying for what: known when its completion is followed by a request's.
   struct Done {
     uint64_t submit_ns = 0;
@@ -112,20 +130,33 @@ class RequestTracker final : public Analyzer {
   void take_host_times(const Event& event, Request& request);
   void fill(const Event& event, uint64_t queue, uint64_t element);
   void interrupt(const Event& event, uint64_t queue, bool final);
-  void hand_out(Queue& queue);
+  void hand_out(uint64_t address, Queue& queue);
+  void give(Queue& queue);
+  Queue* queue_at(uint64_t address);
+  void wait_for_block(uint64_t address, Open& open);
+  void wait_for_host(Open& first, std::vector<uint64_t> together);
+  void stop_waiting_for_block(Open& open);
+  void stop_waiting_for_host(Open& open);
   void depth_changed(uint64_t time_ns);
   static void mark(Request& request, Stage stage, uint64_t time_ns);
 
   Sink sink_;
   std::unordered_map<uint64_t, Open> open_;           // by element address
-  std::map<uint64_t, uint64_t> waiting_for_block_;    // serial -> address: handled, not yet seen in the block layer
-  std::map<uint64_t, Submission> waiting_for_host_;   // serial of its first request -> a block-layer request not yet submitted
-  std::unordered_map<uint64_t, Submission> at_host_;  // by host I/O control block
+  // Handled, not yet seen in the block layer: by age, and by direction and first byte, which a block event asks for.
+  std::map<uint64_t, uint64_t> waiting_for_block_;  // serial -> address
+  std::map<std::tuple<bool, uint64_t, uint64_t>, uint64_t> waiting_by_range_;  // is_write, first byte, serial -> address
+  // In the block layer, not yet at the host: by age, and by offset.
+  std::map<uint64_t, Submission> waiting_for_host_;  // by the serial of its first request
+  std::set<std::pair<uint64_t, uint64_t>> waiting_by_offset_;  // offset, serial
+  std::unordered_map<uint64_t, std::vector<uint64_t>> at_host_;  // addresses, by host I/O control block
   std::unordered_map<uint64_t, uint64_t> unnamed_at_host_;  // the same, submitted without an offset -> when
   std::optional<Done> last_done_;                           // of those
   std::map<uint64_t, Queue> queues_;
+  std::map<uint64_t, Queue*> unnotified_;  // those with filled requests, or with an interrupt asked for
   std::map<std::pair<uint64_t, bool>, uint64_t> next_sector_;  // device, direction -> where its last request ended
   uint64_t serial_ = 0;
+  uint64_t losses_ = 0;
+  uint64_t left_out_ = 0;
   uint64_t unfinished_ = 0;
   uint64_t without_start_ = 0;
   uint64_t merges_ = 0;

@@ -22,6 +22,7 @@ constexpr uint32_t kMaxNameBytes = 4096;  // QEMU's longest event name has 60 le
 constexpr uint64_t kMaxDenseId = 65536;
 constexpr size_t kMaxUnnamedKinds = 65536;  // ids of a damaged file, each a name of its own
 constexpr size_t kMaxNamesBytes = size_t{16} << 20;  // QEMU's are about 200 kB
+constexpr size_t kMaxMappings = size_t{1} << 18;     // QEMU's are about 6000
 constexpr size_t kSampleBytes = size_t{256} << 10;
 constexpr uint64_t kTypeMapping = 0;
 constexpr uint64_t kTypeEvent = 1;
@@ -181,7 +182,7 @@ std::optional<std::string_view> SimpletraceReader::mapped_name(uint64_t id) cons
 
 /// False when the file maps more names than any QEMU has events.
 bool SimpletraceReader::note_name(uint64_t id, std::string_view name) {
-  if (names_.size() + name.size() > kMaxNamesBytes) return false;
+  if (names_.size() + name.size() > kMaxNamesBytes || ++mappings_ > kMaxMappings) return false;
   const NamePlace place{static_cast<uint32_t>(names_.size()), static_cast<uint32_t>(name.size())};
   names_ += name;
   if (id >= kMaxDenseId) {
@@ -255,7 +256,7 @@ bool SimpletraceReader::read_mapping(std::span<const char> bytes) {
   bytes = input_.peek(kFixed + length);
   if (bytes.size() < kFixed + length) return end_at(bytes.size());
   if (!note_name(id, {bytes.data() + kFixed, length}))
-    return broken(fmt::format("more than {} bytes of event names", kMaxNamesBytes));
+    return broken(fmt::format("more than {} event names or {} bytes of them", kMaxMappings, kMaxNamesBytes));
   input_.consume(kFixed + length);
   return true;
 }

@@ -93,6 +93,7 @@ class SimpletraceReader final : public EventSource {
   std::string names_;                                     // all mapped names, end to end
   std::vector<NamePlace> name_by_id_;                     // like by_id_
   std::unordered_map<uint64_t, NamePlace> name_by_large_id_;
+  size_t mappings_ = 0;
   std::unordered_map<std::string, Kind*> by_name_;
   std::vector<const Declaration*> numbered_;  // files without names: id -> declaration
 };

@@ -97,6 +97,24 @@ TEST(TextTrace, PassesOverEndlessLines) {
   EXPECT_EQ(out.text, "short_format - a=0x1\n");
 }
 
+// Each ` b ` could be the one between the first two strings, and for each the rest of the line has no ` c `.
+TEST(TextTrace, SearchesALongLineWithinABound) {
+  const auto d = Declarations::parse("e(const char *a, const char *b, const char *c) \"a %s b %s c %s\"\n", "events");
+  ASSERT_TRUE(d.ok());
+  constexpr uint64_t kLines = 40;
+  std::string line = "e a";
+  while (line.size() < 100'000) line += " b";
+  std::string log;
+  for (uint64_t i = 0; i < kLines; ++i) log += line + "\n";
+  log += line + " c d\n";
+  auto source = *read_trace(Input::memory(log), *d);
+  Event event;
+  while (source->next(event)) {
+  }
+  EXPECT_EQ(source->report().mismatched_events, kLines);
+  EXPECT_EQ(event.values[2].string(), "d");
+}
+
 /// Line n of the real log is record n of the real trace.
 TEST(TextTrace, AgreesWithTheBinaryTraceOfTheSameRun) {
   if (testing::data_folder().empty()) GTEST_SKIP() << "QPERF_TEST_DATA is not set";

@@ -33,6 +33,7 @@ Result<DeviceTrace> read_device_trace(qemutrace::EventSource& source, qemutrace:
   trace.names = tracker.names();
   trace.unfinished = tracker.unfinished();
   trace.without_start = tracker.without_start();
+  trace.left_out += tracker.left_out();
   // Text tells its clock with its first event.
   QPERF_ASSIGN_OR_RETURN(trace.clock, ClockMap::make(capture, ordered.clock()));
   trace.requests.reserve(raw.size());

@@ -24,7 +24,7 @@ struct DeviceTrace {
   qemutrace::ReadReport report;
   uint64_t unfinished = 0;     // begun and not ended in the trace: not among the requests
   uint64_t without_start = 0;  // ended, but begun before the trace: neither
-  uint64_t left_out = 0;       // beyond kMaxRequests
+  uint64_t left_out = 0;       // beyond kMaxRequests and the bounds of RequestTracker
   uint64_t too_late = 0;       // records too far out of order to be put in their place
   static constexpr size_t kMaxRequests = size_t{4} << 20;
 

@@ -82,7 +82,7 @@ inline void read_everything(std::string_view bytes) {
   };
   LeakFinder leaks(1000);
   analyse(leaks);
-  if (leaks.pops() != leaks.open_ns().count() + leaks.leaks().size()) std::abort();
+  if (leaks.pops() != leaks.open_ns().count() + leaks.leaks().size() + leaks.leaks_left_out() + leaks.pops_left_out()) std::abort();
   if (leaks.fills() != leaks.open_ns().count() + leaks.fills_without_pop()) std::abort();
   OverlapFinder overlaps(OverlapFinder::Range{0, 4096}, std::nullopt);
   analyse(overlaps);

@@ -68,6 +68,10 @@ struct Group {
   }
 };
 
+// Devices, queues and sizes are the trace's word.
+constexpr size_t kMaxGroups = 10'000;
+constexpr const char* kOtherGroups = "(more groups)";
+
 /// "4 KiB" classes by powers of two, so that a group has a size that says something.
 std::string size_class(uint64_t sectors) {
   uint64_t bytes = 512;
@@ -129,7 +133,9 @@ int trace_io(const TraceOptions& options) {
   const qemutrace::RequestTracker* names_of = nullptr;
   qemutrace::RequestTracker tracker([&](const Request& request) {
     ++requests;
-    groups[group_name(request, options.by, names_of->names())].add(request);
+    std::string group = group_name(request, options.by, names_of->names());
+    if (groups.size() >= kMaxGroups && !groups.contains(group)) group = kOtherGroups;
+    groups[std::move(group)].add(request);
     if (!options.perfetto.empty()) timeline.add(request);
   });
   names_of = &tracker;
@@ -177,6 +183,7 @@ int trace_io(const TraceOptions& options) {
     out.add("merged_submissions", cell(tracker.merges()));
     out.add("unfinished", cell(tracker.unfinished()));
     out.add("without_start", cell(tracker.without_start()));
+    out.add("left_out", cell(tracker.left_out()));
     Table depth({{"", "time_ns"}, {"", "in_flight"}});
     for (const auto& change : tracker.depth()) depth.add({cell_time(change.time_ns, 0), cell(change.in_flight)});
     out.raw("depth", depth.json());
@@ -199,6 +206,8 @@ int trace_io(const TraceOptions& options) {
     out += std::to_string(tracker.unfinished()) + " requests were not finished; see qperf trace leaks\n";
   if (tracker.without_start() > 0)
     out += std::to_string(tracker.without_start()) + " were finished that began before the trace\n";
+  if (tracker.left_out() > 0)
+    out += std::to_string(tracker.left_out()) + " events were left out: of more requests, queues or host I/O than are followed at once\n";
   return finish(*analysed, out);
 }
 

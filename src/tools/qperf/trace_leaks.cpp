@@ -34,6 +34,10 @@ int trace_leaks(const TraceOptions& options) {
     table.add({cell_time(leak.popped_ns, analysed->first_ns), cell_hex(leak.element), cell_hex(leak.queue),
                cell_hex(leak.device), cell_us(leak.open_ns), cell_words(grades(leak))});
   }
+  if (finder.pops() > 0 && finder.fills() == 0)
+    report_warning(
+        "no fill is in the trace, so that every element seems unfilled: unless the device answered nothing at all, record "
+        "virtqueue_fill too (-trace virtqueue_fill), and let --event keep it");
   const auto& open = finder.open_ns();
   if (options.json) {
     JsonObject out = json_of_job("leaks");
@@ -46,11 +50,13 @@ int trace_leaks(const TraceOptions& options) {
     out.add("open_median_ns", cell(open.median()));
     out.add("open_max_ns", cell(open.quantile(1)));
     out.raw("leaks", table.json());
+    out.add("leaks_left_out", cell(finder.leaks_left_out()));
+    out.add("pops_left_out", cell(finder.pops_left_out()));
     out.members(json_report(analysed->report));
     return finish(*analysed, out.text());
   }
   std::string out = std::to_string(finder.pops()) + " elements popped, " + std::to_string(finder.fills()) + " filled, " +
-                    std::to_string(finder.addresses()) + " addresses, at most " + std::to_string(finder.most_open()) +
+                    (finder.addresses() < qemutrace::LeakFinder::kMaxAddresses ? "" : "at least ") + std::to_string(finder.addresses()) + " addresses, at most " + std::to_string(finder.most_open()) +
                     " open at once\n";
   if (open.count() > 0) {
     out += "pop to fill: min " + cell_us(open.quantile(0)).text + " us, median " + cell_us(open.median()).text + " us, max " +
@@ -59,6 +65,10 @@ int trace_leaks(const TraceOptions& options) {
   if (finder.fills_without_pop() > 0)
     out += std::to_string(finder.fills_without_pop()) + " fills without a pop: the trace began late, or their pops were lost\n";
   out += table.empty() ? "no element was left unfilled\n" : table.text(stdout_colours());
+  if (finder.leaks_left_out() > 0) out += "and " + std::to_string(finder.leaks_left_out()) + " more\n";
+  if (finder.pops_left_out() > 0)
+    out += std::to_string(finder.pops_left_out()) + " elements were not followed, because " +
+           std::to_string(qemutrace::LeakFinder::kMaxOpen) + " were open already\n";
   if (!table.empty())
     out += "devices that take elements back without an event (net, balloon, mem, iommu, pmem, 9p, vsock) show here too\n";
   return finish(*analysed, out);
