@@ -141,11 +141,14 @@ void Collector::add_plain(VcpuIndex vcpu, const capture::Site& site) {
   keep(position, vcpu, row, 1);
 }
 
-void Collector::add_block(GuestVa pc, uint64_t instructions) {
+void Collector::add_block(GuestVa pc, uint64_t instructions, WallNs since_ns) {
   ++seen_.samples;
   seen_.weight = profile::saturating_add(seen_.weight, instructions);
-  // Counts have no clock: the latest era in which the address is text.
-  uint32_t era = static_cast<uint32_t>(images_.eras() - 1);
+  const uint32_t first = images_.era_at(since_ns);
+  const auto eras = static_cast<uint32_t>(images_.eras());
+  uint32_t era = first;
+  while (era < eras && !images_.place(era, pc)) ++era;
+  if (era == eras) era = first;
   while (era > 0 && !images_.place(era, pc)) --era;
   capture::Site site;
   site.pc = pc;

@@ -45,8 +45,8 @@ class Collector {
   void add(const capture::PackedSamples& chunk);
   /// One sample of weight 1 without a clock.
   void add_plain(VcpuIndex vcpu, const capture::Site& site);
-  /// Exact counts: `instructions` were executed in the block at pc.
-  void add_block(GuestVa pc, uint64_t instructions);
+  /// Exact counts: `instructions` were executed in the block at pc, some time after `since_ns`.
+  void add_block(GuestVa pc, uint64_t instructions, WallNs since_ns);
 
   /// The selected samples of a chunk that add() has seen before, with their raw stacks; sums stay as they are.
   void visit(const capture::PackedSamples& chunk, const std::function<void(const capture::Sample&, profile::StackId)>& use);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "analysis/placement_checks.h"
 #include "base/printable.h"
 #include "capture/header_keys.h"
 
@@ -72,11 +73,9 @@ void describe_placement(const std::string& path, const symbols::SlideVerdict& ve
 /// The ELF that the capture names, if it still is that one.
 Result<ElfArgument> recorded_elf(const CaptureInput& input) {
   const capture::Header& header = input.summary.header;
-  std::string path = header.elf_path;
-  if (const auto later = input.summary.metadata.find("elf_path"); later != input.summary.metadata.end())
-    if (const auto* text = std::get_if<std::string>(&later->second)) path = *text;
-  if (path.empty()) return Error{ErrorCode::kUsage, fmt::format("{}: names no ELF: give the kernel's with --elf", input.path)};
-  return ElfArgument{.path = std::move(path), .slide_bytes = std::nullopt};
+  if (header.elf_path.empty())
+    return Error{ErrorCode::kUsage, fmt::format("{}: names no ELF: give the kernel's with --elf", input.path)};
+  return ElfArgument{.path = header.elf_path, .slide_bytes = std::nullopt};
 }
 
 Result<symbols::Image> open_image(const ElfArgument& elf, const CaptureInput& input, Mismatch mismatch) {
@@ -111,7 +110,7 @@ Result<ImageSet> ImageSet::open(std::span<const ElfArgument> elfs, const Capture
   }
 
   ImageSet set;
-  bool some_fits = false;
+  std::vector<Judgement> judgements;
   std::optional<Error> misfit;
   for (const ElfArgument& elf : wanted) {
     auto opened = open_image(elf, input, mismatch);
@@ -130,6 +129,7 @@ Result<ImageSet> ImageSet::open(std::span<const ElfArgument> elfs, const Capture
     const bool imported = capture::import_format(input.summary.metadata).has_value();
     for (const std::string& warning : imported ? std::span<const std::string>() : image.warnings()) messages.push_back({Severity::kWarning, printable(warning)});
 
+    Judgement judged;
     std::vector<symbols::SlideEra> eras;
     if (elf.slide_bytes) {
       const Agreement agreement = agreement_at(image, sightings, *elf.slide_bytes);
@@ -138,14 +138,14 @@ Result<ImageSet> ImageSet::open(std::span<const ElfArgument> elfs, const Capture
       if (wrong && !misfit)
         misfit = Error{ErrorCode::kUsage, refusal(fmt::format("{} slid by {}", elf.path, hex_slide(*elf.slide_bytes)),
                                                   agreement.matched, sightings.size())};
-      some_fits |= fits;
+      judged = {.image = nullptr, .fits = fits, .matched = agreement.matched, .considered = agreement.considered};
       messages.push_back({Severity::kNote, fmt::format("{}: slid by {} as given; {} of {} code fingerprints match", elf.path,
                                                        hex_slide(*elf.slide_bytes), agreement.matched, agreement.considered)});
       eras.push_back({.from_ns = 0, .slide_bytes = *elf.slide_bytes});
     } else {
       auto verdict = symbols::vote_slide(image, sightings);
       if (verdict.fits && !verdict.eras.empty()) {
-        some_fits = true;
+        judged = {.image = nullptr, .fits = true, .matched = verdict.matched, .considered = verdict.considered};
         describe_placement(elf.path, verdict, messages);
         eras = std::move(verdict.eras);
       } else {
@@ -160,15 +160,32 @@ Result<ImageSet> ImageSet::open(std::span<const ElfArgument> elfs, const Capture
         eras.push_back({.from_ns = 0, .slide_bytes = 0});
       }
     }
+    judgements.push_back(judged);
     set.images_.push_back(Placed{.image = std::move(image), .eras = std::move(eras), .slides = {}});
   }
-  if (!some_fits && !misfit)
+  // Where they stay.
+  for (size_t i = 0; i < judgements.size(); ++i) judgements[i].image = &set.images_[i].image;
+  const auto other_build = find_other_build(judgements, input);
+  // Kernels that patch their text never match in full: there a build that is nearly the same cannot be told by its code.
+  if (other_build && !other_build->unanimous && !misfit)
+    misfit = Error{ErrorCode::kUsage, other_build->text + ": give the ELF that was recorded, or --force to use this one"};
+  if (other_build && other_build->unanimous)
+    messages.push_back({Severity::kWarning, other_build->text + ": give the ELF that was recorded"});
+  if (std::ranges::none_of(judgements, &Judgement::fits) && !misfit)
     misfit = Error{ErrorCode::kUsage, fmt::format("{}: none of the {} ELFs given is the kernel that ran; give it, or --force",
                                                   input.path, wanted.size())};
   if (misfit && mismatch == Mismatch::kRefuse) return *std::move(misfit);
   if (misfit)
     messages.push_back({Severity::kWarning, "used all the same (--force), names are likely wrong: " + misfit->message});
   set.join_eras();
+  std::vector<PlacedText> texts;
+  for (const Placed& placed : set.images_)
+    texts.push_back({.path = placed.image.path(), .linked = placed.image.text_ranges(), .slides = placed.slides});
+  warn_of_overlaps(texts, messages);
+  if (!input.legacy && input.summary.header.mode == guest::Mode::kExact && moved_onto_old_text(texts))
+    messages.push_back({Severity::kWarning, "the kernel moved onto its old text while every block was counted: blocks of the second "
+                                            "around that may have names of the wrong boot; record each boot by itself"});
+  if (!misfit && sightings.size() >= symbols::kLeastSightings) describe_unplaced(input, set, messages);
   return set;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "analysis/collector.h"
@@ -97,11 +98,17 @@ Result<void> collect_legacy(const CaptureInput& input, Collector& collector, Cap
 
 Result<void> collect(const CaptureInput& input, Collector& collector, Progress* progress) {
   capture::Handlers handlers;
+  WallNs counted_until_ns = 0;
   handlers.progress = progress_of(progress, "reading samples");
   if (is_exact(input)) {
+    // Counts have no clock, but the ledger that follows each flush has: what was counted next ran after it.
+    handlers.ledger = [&](const capture::Ledger& ledger) -> Result<void> {
+      counted_until_ns = ledger.wall_ns;
+      return {};
+    };
     handlers.counts = [&](std::span<const capture::BlockCount> counts) -> Result<void> {
       for (const auto& count : counts)
-        collector.add_block(count.pc, profile::saturating_multiply(count.executions, count.block_insns));
+        collector.add_block(count.pc, profile::saturating_multiply(count.executions, count.block_insns), counted_until_ns);
       return {};
     };
   } else {
@@ -173,10 +180,38 @@ class StackNamer {
   std::vector<profile::FrameId> frames_;  // reused
 };
 
-void tally_walks(const Collector& collector, const RuledStacks& ruled, const std::vector<NamedLookup>& named, Tally& tally) {
+/// The addresses of walks that are nothing but one address in no ELF, by page.
+class LonePages {
+ public:
+  void add(GuestVa address, uint64_t samples) {
+    uint64_t& sum = pages_[address.raw >> kPageShift];
+    sum = profile::saturating_add(sum, samples);
+  }
+
+  /// Samples of the two fullest pages. Trampolines between user mode and the kernel (aarch64's page-table isolation) are mapped
+  /// outside of its text and have no caller; a kernel or a module that is hard at work has more pages.
+  [[nodiscard]] uint64_t fullest() const {
+    uint64_t first = 0;
+    uint64_t second = 0;
+    for (const auto& [page, samples] : pages_) {
+      second = std::max(second, std::min(first, samples));
+      first = std::max(first, samples);
+    }
+    return profile::saturating_add(first, second);
+  }
+
+ private:
+  static constexpr unsigned kPageShift = 12;
+  std::unordered_map<uint64_t, uint64_t> pages_;
+};
+
+void tally_walks(const Collector& collector, const RuledStacks& ruled, const std::vector<NamedLookup>& named, CaptureProfile& result) {
+  Tally& tally = result.tally;
   using profile::saturating_add;
   using profile::saturating_multiply;
   std::vector<AddressCounts> counts;
+  LonePages lone;
+  const auto lookups = ruled.lookups().all();
   for (uint32_t body = 0; body < ruled.bodies(); ++body) counts.push_back(count_addresses(ruled.body(profile::StackId{body}), named));
   for (const auto& row : collector.weights().rows()) {
     const RuledStacks::Walk& walk = ruled.walk(row.stack);
@@ -186,10 +221,18 @@ void tally_walks(const Collector& collector, const RuledStacks& ruled, const std
       tally.walks_with_dropped_roots += row.samples;
     if (walk.outcome.caller_restored) tally.walks_with_restored_caller += row.samples;
     const AddressCounts& of_body = counts[walk.body.raw];
-    tally.addresses = saturating_add(tally.addresses, saturating_multiply(ruled.body(walk.body).size(), row.samples));
+    const auto body = ruled.body(walk.body);
+    if (body.size() == 1 && lookups[body.front()].home == Home::kModule) lone.add(lookups[body.front()].address, row.samples);
+    tally.addresses = saturating_add(tally.addresses, saturating_multiply(body.size(), row.samples));
     tally.module_addresses = saturating_add(tally.module_addresses, saturating_multiply(of_body.modules, row.samples));
     tally.unknown_addresses = saturating_add(tally.unknown_addresses, saturating_multiply(of_body.unknown, row.samples));
   }
+  if (tally.module_addresses - std::min(lone.fullest(), tally.module_addresses) <= tally.addresses / 10) return;
+  result.messages.push_back(
+      {Severity::kWarning,
+       fmt::format("{:.2f} % of the addresses lie in no ELF that was given and are shown as [module]: modules, or a kernel that lay "
+                   "elsewhere (slid, or moved again by a reboot)",
+                   100.0 * static_cast<double>(tally.module_addresses) / static_cast<double>(tally.addresses))});
 }
 
 /// The ids of the named stacks, by ruled stack.
@@ -277,7 +320,7 @@ Result<CaptureProfile> profile_capture(const CaptureRequest& request, profile::N
   QPERF_ASSIGN_OR_RETURN(const auto named, name_lookups(images, ruled.lookups().all(), names.frames));
   const Depth depth = is_exact(input) ? Depth::kLeafOnly : Depth::kWhole;
   const auto named_ids = sum_by_name(collector, ruled, StackNamer(ruled, named, depth, request.view, names), result);
-  tally_walks(collector, ruled, named, result.tally);
+  tally_walks(collector, ruled, named, result);
   result.tally.samples = result.weights.total_samples();
   result.tally.weight = result.weights.total_weight();
   result.tally.distinct_stacks = result.weights.rows().size();

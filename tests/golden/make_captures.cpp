@@ -308,6 +308,80 @@ void save_slid(const std::string& folder, const Kernel& kernel) {
   save(folder + "reboot.bin", encode(recording));
 }
 
+/// A reboot that the vote cannot follow: no kernel is slid by that much.
+void save_moved(const std::string& folder, const Kernel& kernel) {
+  constexpr uint64_t kFirst = 0x200000;
+  constexpr uint64_t kUnheardOf = 0x1230100;
+  const auto sites = sites_of(kernel);
+  Recording recording = base(kernel);
+  add_fingerprints(recording, kernel, 0, kFirst);
+  add_fingerprints(recording, kernel, 500000000, kUnheardOf);
+  add_chunk(recording, 0, 100000000, {slid(sites[0], kFirst), slid(sites[0], kUnheardOf)}, {8, 1});
+  save(folder + "moved.bin", encode(recording));
+}
+
+/// Half of the samples between user mode and the kernel, in a page that is mapped outside of the kernel's text.
+void save_trampolines(const std::string& folder, const Kernel& kernel) {
+  auto sites = sites_of(kernel);
+  sites.resize(1);
+  for (const int64_t offset : {0, 0x40, 0x7c, 0x400})
+    sites.push_back({.pc = GuestVa{0xfffffbfffdbf6000} + offset,
+                     .block_insns = 3,
+                     .stop = StopReason::kBottom,
+                     .link = std::nullopt,
+                     .frames = {}});
+  Recording recording = base(kernel);
+  add_fingerprints(recording, kernel, 0, 0);
+  add_chunk(recording, 0, 100000000, sites, {3, 1, 1, 1, 1});
+  save(folder + "trampolines.bin", encode(recording));
+}
+
+/// Every block counted, and a reboot half a second later that puts the kernel onto the text that it had before.
+void save_exact_reboot(const std::string& folder, const Kernel& kernel) {
+  constexpr uint64_t kFirst = 0x200000;
+  constexpr uint64_t kSecond = 0x210000;  // its functions lie where the code without names was
+  Recording recording = base(kernel);
+  recording.header.mode = guest::Mode::kExact;
+  recording.header.freq_hz = 0;
+  MemorySink sink;
+  capture::Writer writer(sink);
+  need(writer.begin(recording.header));
+  add_fingerprints(recording, kernel, 0, kFirst);
+  add_fingerprints(recording, kernel, 500000000, kSecond);
+  need(writer.fingerprints(recording.fingerprints));
+  const auto count = [](GuestVa address, uint64_t slide, uint64_t executions) {
+    return capture::BlockCount{GuestVa{address.raw + slide}, 2, executions};
+  };
+  need(writer.counts(std::vector{count(kNameless, kFirst, 50), count(kernel.start_of("middle"), kFirst, 10)}));
+  recording.trailer.ledger.wall_ns = 600000000;
+  need(writer.ledger(recording.trailer.ledger));
+  need(writer.counts(std::vector{count(kernel.start_of("leaf") + 4, kSecond, 70), count(kernel.start_of("middle"), kSecond, 20)}));
+  recording.trailer.ledger.wall_ns = recording.trailer.end_wall_ns;
+  need(writer.finish(recording.trailer));
+  save(folder + "exact-reboot.bin", sink.bytes_);
+}
+
+/// Functions in two parts and of more than 64 KiB; without a compiler for it there is no such ELF.
+void save_split(const std::string& folder) {
+  if (!std::ifstream(folder + "split.elf")) return;
+  const Kernel kernel(folder + "split.elf");
+  Recording recording = base(kernel);
+  recording.header.target = guest::Target::kX86_64;
+  recording.header.elf_path = "split.elf";
+  std::vector<Site> sites;
+  const auto add_site = [&](const char* function, int64_t offset) {
+    sites.push_back({.pc = kernel.start_of(function) + offset, .block_insns = 2, .stop = StopReason::kBottom, .link = std::nullopt, .frames = {}});
+  };
+  add_site("in_two_parts", 0);
+  add_site("in_two_parts.cold", 0);
+  add_site("in_two_parts", 1);  // inside of an instruction
+  add_site("between", 0);
+  add_site("large", 0);
+  add_site("far_block", 0);
+  add_chunk(recording, 0, 100000000, sites, {4, 3, 1, 9, 5, 6});
+  save(folder + "split.bin", encode(recording));
+}
+
 void save_icount(const std::string& folder, const Kernel& kernel) {
   Recording recording = wall(kernel);
   recording.header.mode = guest::Mode::kIcount;
@@ -329,6 +403,8 @@ void save_compared(const std::string& folder, const Kernel& kernel) {
   add_chunk(recording, 0, 100000000, sites, {6, 0, 1, 0, 0, 0, 0, 0, 5});
   recording.header.plugin_arguments = "freq=100,out=old.bin";
   save(folder + "old.bin", encode(recording));
+  recording.header.plugin_arguments = "out=/old,,bin,max_frames=128";
+  save(folder + "old-spelled.bin", encode(recording));
   recording.header.freq_hz = 300;
   recording.header.vcpus = 4;
   recording.header.plugin_arguments = "freq=300,out=old.bin";
@@ -363,11 +439,14 @@ void save_odd_ones(const std::string& folder, const Kernel& kernel) {
   recording = wall(kernel);
   recording.header.elf_path.clear();
   save(folder + "no-elf.bin", encode(recording));
-  recording.metadata["elf_path"] = std::string("kernel.elf");
+  recording.metadata["kernel.elf_path"] = std::string("kernel.elf");
   save(folder + "elf-added-later.bin", encode(recording));
   recording = wall(kernel);
   recording.header.elf_build_id.assign(20, std::byte{0x11});
   save(folder + "rebuilt-elf.bin", encode(recording));
+  // A kernel that patches its text: two of ten differ.
+  for (const size_t i : {3U, 7U}) recording.fingerprints[i].bytes[0] ^= std::byte{0x55};
+  save(folder + "rebuilt-elf-patched.bin", encode(recording));
   recording = wall(kernel);
   recording.header.elf_path = "gone.elf";
   save(folder + "gone-elf.bin", encode(recording));
@@ -424,7 +503,11 @@ void run(const std::string& folder) {
   const Kernel kernel(folder + "kernel.elf");
   save_exact(folder, kernel);
   save_interrupted(folder, kernel);
+  save_exact_reboot(folder, kernel);
   save_slid(folder, kernel);
+  save_moved(folder, kernel);
+  save_trampolines(folder, kernel);
+  save_split(folder);
   save_icount(folder, kernel);
   save_compared(folder, kernel);
   save_weak(folder, kernel);
