@@ -28,7 +28,7 @@ struct AnnotateOptions {
 };
 
 std::string as_json(const LoadedCapture& capture, const std::string& function, const report::Annotation& annotation, const Table& lines,
-                    const std::optional<Table>& instructions) {
+                    const std::optional<InstructionTable>& instructions) {
   JsonObject out;
   out.raw("format", json_quoted("qperf-annotate"));
   out.add("version", cell(1));
@@ -40,17 +40,18 @@ std::string as_json(const LoadedCapture& capture, const std::string& function, c
   out.add("total", cell(annotation.total));
   out.add("whole", cell(annotation.whole));
   out.raw("lines", lines.json());
-  out.raw("instructions", instructions ? instructions->json() : "null");
+  out.raw("instructions", instructions ? instructions->table.json() : "null");
+  out.raw("elsewhere", instructions ? std::to_string(instructions->elsewhere) : "null");
   return out.text();
 }
 
 std::string as_text(const LoadedCapture& capture, const std::string& function, const report::Annotation& annotation, const Table& lines,
-                    const std::optional<Table>& instructions) {
+                    const std::optional<InstructionTable>& instructions) {
   std::string out = analysis::headline(capture.profile.input) + '\n';
   out += fmt::format("{}: {} in it, {} with what it calls, of {} {}\n\n", function, annotation.self, annotation.total, annotation.whole,
                      analysis::unit_name(analysis::weight_unit(capture.profile.input)));
   out += lines.text(stdout_colours());
-  if (instructions) out += "\nA sample stands at the first instruction of its block.\n" + instructions->text();
+  if (instructions) out += "\nA sample stands at the first instruction of its block.\n" + instructions->table.text();
   return out;
 }
 
@@ -64,7 +65,7 @@ Result<int> annotate(const AnnotateOptions& options) {
   const auto annotation = report::annotate(functions, located, report_depth(capture.profile.input));
   Sources sources(options.source);
   const Table lines = line_table(annotation, names.frames, sources);
-  std::optional<Table> instructions;
+  std::optional<InstructionTable> instructions;
   if (options.instructions) {
     QPERF_ASSIGN_OR_RETURN(instructions, instruction_table(annotation, located));
   }

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -38,20 +39,42 @@ std::set<uint32_t> shown_lines(const std::vector<report::LineCost>& costs, uint3
   return shown;
 }
 
-/// A stretch of code of one image, [from, to).
-struct Stretch {
-  uint32_t image = 0;
+using Weights = std::map<std::pair<uint32_t, GuestVa>, uint64_t>;  // by image and address
+
+/// The contiguous part of a function that holds `address`, [from, to), from `earliest` on. Compilers move what seldom runs elsewhere
+/// (NAME.cold): the function's start need not lie in this part. Where its beginning is not found within 1 MiB the part begins at the
+/// address, where an instruction surely does.
+struct Part {
   GuestVa from;
   GuestVa to;
 };
 
-/// The function that holds `address`. The ELF tells its start; its end is where another one starts, looked for up to 64 KiB on.
-Stretch function_around(const symbols::Image& image, uint32_t index, GuestVa address) {
-  constexpr int64_t kFarthest = 65536;
+Part part_around(const symbols::Image& image, GuestVa address, GuestVa earliest) {
+  constexpr uint64_t kFarthest = uint64_t{1} << 20;
   const auto start = image.function_start(address);
-  GuestVa to = address + 1;
-  while (to.raw - address.raw < kFarthest && image.is_text(to) && image.function_start(to) == start) to = to + 1;
-  return {index, start.value_or(address), to};
+  const auto is_of_it = [&](GuestVa at) { return image.is_text(at) && image.function_start(at) == start; };
+  Part part{address, address + 1};
+  while (part.to.raw - address.raw < kFarthest && is_of_it(part.to)) part.to = part.to + 1;
+  if (!start) return part;
+  while (address.raw - part.from.raw < kFarthest && earliest < part.from && is_of_it(part.from - 1)) part.from = part.from - 1;
+  const bool cut = address.raw - part.from.raw == kFarthest || (part.from == earliest && is_of_it(part.from - 1));
+  if (cut) part.from = address;
+  return part;
+}
+
+/// Adds a part's instructions; returns the weight that they have.
+Result<uint64_t> add_instructions(uint32_t index, const symbols::Image& image, const Part& part, const Weights& weights,
+                                  uint64_t whole, Table& table) {
+  QPERF_ASSIGN_OR_RETURN(const auto instructions, disassemble(image.path(), part.from, part.to));
+  uint64_t listed = 0;
+  for (const Instruction& instruction : instructions) {
+    const Cell address = cell_hex(instruction.address.raw);
+    const auto found = weights.find({index, instruction.address});
+    const uint64_t weight = found == weights.end() ? 0 : found->second;
+    table.add({weight == 0 ? kBlank : percent(weight, whole), weight == 0 ? kNothing : cell(weight), address, cell_text(instruction.text)});
+    listed = profile::saturating_add(listed, weight);
+  }
+  return listed;
 }
 
 }  // namespace
@@ -103,38 +126,42 @@ Table line_table(const report::Annotation& annotation, const profile::FrameTable
   return table;
 }
 
-Result<Table> instruction_table(const report::Annotation& annotation, const profile::LocatedProfile& located) {
-  Table table({{"Self %", "self_percent"}, {"Self", "self"}, {"Address", "address"}, {"Instruction", "instruction", true}});
-  std::map<std::pair<uint32_t, GuestVa>, uint64_t> weights;
-  uint64_t elsewhere = 0;  // addresses of no ELF
+Result<InstructionTable> instruction_table(const report::Annotation& annotation, const profile::LocatedProfile& located) {
+  InstructionTable result{
+      .table = Table({{"Self %", "self_percent"}, {"Self", "self"}, {"Address", "address"}, {"Instruction", "instruction", true}})};
+  Table& table = result.table;
+  Weights weights;
+  uint64_t in_no_elf = 0;
+  uint64_t in_elf = 0;
   for (const report::AddressCost& cost : annotation.addresses) {
+    uint64_t& sum = cost.image ? in_elf : in_no_elf;
+    sum = profile::saturating_add(sum, cost.self);
     if (cost.image) weights[{*cost.image, cost.address}] += cost.self;
-    else elsewhere += cost.self;
   }
+  uint64_t listed = 0;
   std::optional<std::pair<uint32_t, symbols::Image>> open;
-  std::optional<Stretch> done;
+  GuestVa done_until;  // of the open image, nothing below is listed again
+  bool first = true;
   for (const auto& [place, weight] : weights) {
     const auto& [index, address] = place;
-    if (done && done->image == index && done->from <= address && address < done->to) continue;
     if (!open || open->first != index) {
       QPERF_ASSIGN_OR_RETURN(symbols::Image image, symbols::Image::open(located.images[index].path));
       open.emplace(index, std::move(image));
+      done_until = GuestVa{0};
     }
-    const Stretch stretch = function_around(open->second, index, address);
-    QPERF_ASSIGN_OR_RETURN(const auto instructions, disassemble(open->second.path(), stretch.from, stretch.to));
-    if (done) table.add({kBlank, kBlank, {"...", "null"}, kBlank});
-    done = stretch;
-    for (const Instruction& instruction : instructions) {
-      const auto found = weights.find({index, instruction.address});
-      if (found == weights.end()) table.add({kBlank, kNothing, cell_hex(instruction.address.raw), cell_text(instruction.text)});
-      else
-        table.add({percent(found->second, annotation.whole), cell(found->second), cell_hex(instruction.address.raw),
-                   cell_text(instruction.text)});
-    }
+    if (address < done_until) continue;
+    const Part part = part_around(open->second, address, done_until);
+    if (!std::exchange(first, false)) table.add({kBlank, kBlank, {"...", "null"}, kBlank});
+    QPERF_ASSIGN_OR_RETURN(const uint64_t added, add_instructions(index, open->second, part, weights, annotation.whole, table));
+    listed = profile::saturating_add(listed, added);
+    done_until = part.to;
   }
-  if (elsewhere != 0) table.add_note({percent(elsewhere, annotation.whole), cell(elsewhere), kBlank, {"[in no ELF]", "null"}});
+  const uint64_t unlisted = in_elf - std::min(listed, in_elf);
+  result.elsewhere = profile::saturating_add(unlisted, in_no_elf);
+  if (unlisted != 0) table.add_note({percent(unlisted, annotation.whole), cell(unlisted), kBlank, {"[at no listed instruction]", "null"}});
+  if (in_no_elf != 0) table.add_note({percent(in_no_elf, annotation.whole), cell(in_no_elf), kBlank, {"[in no ELF]", "null"}});
   table.add_note({percent(annotation.self, annotation.whole), cell(annotation.self), kBlank, {"[the function]", "null"}});
-  return table;
+  return result;
 }
 
 }  // namespace qperf::tools

@@ -30,7 +30,13 @@ class Sources {
 /// The function's lines with their weights, and where the source is found the lines in between.
 [[nodiscard]] Table line_table(const report::Annotation& annotation, const profile::FrameTable& frames, Sources& sources);
 
-/// Its instructions with the weights of the blocks that begin there. Error: llvm-objdump is missing or fails.
-[[nodiscard]] Result<Table> instruction_table(const report::Annotation& annotation, const profile::LocatedProfile& located);
+/// A function's instructions with the weights of the blocks that begin there.
+struct InstructionTable {
+  Table table;
+  uint64_t elsewhere = 0;  // the weight that no listed instruction has: it and the rows' add up to the function's own
+};
+
+/// Error: llvm-objdump is missing or fails.
+[[nodiscard]] Result<InstructionTable> instruction_table(const report::Annotation& annotation, const profile::LocatedProfile& located);
 
 }  // namespace qperf::tools
