@@ -2,8 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <system_error>
 #include <vector>
 
 #include "export/output_file.h"
@@ -34,18 +36,51 @@ std::string split_path(const std::string& output, VcpuIndex vcpu) {
   return (path.parent_path() / name).string();
 }
 
-Result<void> check_output_is_no_input(const Options& options) {
+namespace {
+
+std::vector<std::string> inputs_of(const Options& options) {
   std::vector<std::string> inputs{options.capture};
   if (options.baseline) inputs.push_back(*options.baseline);
   for (const auto& elf : options.selection.elfs) inputs.push_back(elf.path);
   for (const auto& elf : options.baseline_elfs) inputs.push_back(elf.path);
+  return inputs;
+}
+
+std::vector<std::string> named_outputs_of(const Options& options) {
   std::vector<std::string> outputs{options.output};
   if (options.off_cpu_output) outputs.push_back(*options.off_cpu_output);
   if (options.sched_output) outputs.push_back(*options.sched_output);
-  return check_no_input_is_overwritten(inputs, outputs);
+  return outputs;
+}
+
+std::filesystem::path normal(const std::string& path) {
+  std::error_code failure;
+  return std::filesystem::absolute(path, failure).lexically_normal();
+}
+
+/// The files whose names the capture decides: they must be neither an input nor another output.
+Result<void> check_split_paths(const Options& options, const std::vector<std::string>& paths) {
+  QPERF_RETURN_IF_ERROR(check_no_input_is_overwritten(inputs_of(options), paths));
+  for (const std::string& output : named_outputs_of(options)) {
+    const auto is_output = [&](const std::string& path) { return normal(path) == normal(output); };
+    if (std::ranges::none_of(paths, is_output)) continue;
+    return Error{ErrorCode::kUsage, fmt::format("{}: named for two outputs: --split-by-cpu writes it, too", output)};
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_output_is_no_input(const Options& options) {
+  return check_no_input_is_overwritten(inputs_of(options), named_outputs_of(options));
 }
 
 Result<void> write_outputs(const Options& options, const Profiles& profiles, const analysis::SchedView* sched) {
+  std::vector<VcpuIndex> split_vcpus;
+  std::vector<std::string> split_paths;
+  if (options.split_by_cpu) split_vcpus = profiles.vcpus();
+  for (const VcpuIndex vcpu : split_vcpus) split_paths.push_back(split_path(options.output, vcpu));
+  QPERF_RETURN_IF_ERROR(check_split_paths(options, split_paths));
   std::vector<std::unique_ptr<exporter::OutputFile>> files;
   const auto add_file = [&](const std::string& path, const auto& write) -> Result<void> {
     QPERF_ASSIGN_OR_RETURN(auto file, exporter::OutputFile::create(path));
@@ -58,8 +93,7 @@ Result<void> write_outputs(const Options& options, const Profiles& profiles, con
     return add_file(path, [&](exporter::TextSink& sink) { write_part(options, profiles, part, sink); });
   };
   QPERF_RETURN_IF_ERROR(add(options.output, std::nullopt));
-  if (options.split_by_cpu)
-    for (const VcpuIndex vcpu : profiles.vcpus()) QPERF_RETURN_IF_ERROR(add(split_path(options.output, vcpu), vcpu));
+  for (size_t i = 0; i < split_vcpus.size(); ++i) QPERF_RETURN_IF_ERROR(add(split_paths[i], split_vcpus[i]));
   if (sched != nullptr && options.off_cpu_output)
     QPERF_RETURN_IF_ERROR(
         add_file(*options.off_cpu_output, [&](exporter::TextSink& sink) {
