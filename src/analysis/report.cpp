@@ -52,19 +52,35 @@ uint64_t truncated_walks(const Tally& tally) {
 
 uint64_t walks(const Tally& tally, StopReason reason) { return tally.walks_by_stop[static_cast<size_t>(reason)]; }
 
-/// The recorder's arguments without those that name this run's own files.
-std::string comparable(std::string_view arguments) {
-  std::string kept;
-  while (!arguments.empty()) {
-    const size_t end = std::min(arguments.find(','), arguments.size());
-    const std::string_view argument = arguments.substr(0, end);
-    if (!argument.starts_with("out=") && !argument.starts_with("control=")) {
-      if (!kept.empty()) kept += ',';
-      kept += argument;
-    }
-    arguments.remove_prefix(std::min(end + 1, arguments.size()));
+/// What was recorded and how, as the plugin's arguments name it, where the two differ. What only one of the captures says is left
+/// out: an older recorder did not write it.
+struct Settings {
+  std::string before;
+  std::string after;
+
+  void add(std::string_view name, uint64_t old_value, uint64_t new_value) {
+    if (old_value != new_value && old_value != 0 && new_value != 0) add(name, std::to_string(old_value), std::to_string(new_value));
   }
-  return printable(kept);
+  void add(std::string_view name, const std::string& old_text, const std::string& new_text) {
+    if (old_text == new_text) return;
+    before += fmt::format("{}{}={}", before.empty() ? "" : ", ", name, old_text);
+    after += fmt::format("{}{}={}", after.empty() ? "" : ", ", name, new_text);
+  }
+};
+
+Settings different_settings(const capture::Header& before, const capture::Header& after) {
+  const auto kernel_range = [](const capture::Header& header) {
+    return fmt::format("{:#x}:{:#x}", header.kernel_range.first.raw, header.kernel_range.last.raw);
+  };
+  Settings settings;
+  settings.add("freq", before.freq_hz, after.freq_hz);
+  settings.add("period", before.period_insns, after.period_insns);
+  settings.add("jitter", std::to_string(before.jitter_percent), std::to_string(after.jitter_percent));
+  settings.add("kernel", kernel_range(before), kernel_range(after));
+  settings.add("max_frames", before.max_frames, after.max_frames);
+  settings.add("max_stack_bytes", before.max_stack_bytes, after.max_stack_bytes);
+  settings.add("trace", before.trace_address ? "on" : "off", after.trace_address ? "on" : "off");
+  return settings;
 }
 
 void warn_of_losses(const CaptureProfile& profile, Messages& messages) {
@@ -119,9 +135,10 @@ void warn_of_stacks(const CaptureProfile& profile, Messages& messages) {
 }  // namespace
 
 std::string headline(const CaptureInput& input) {
-  if (input.legacy) return fmt::format("{}: {}", input.path, describe_mode(input));
+  const std::string path = printable(input.path);
+  if (input.legacy) return fmt::format("{}: {}", path, describe_mode(input));
   const capture::Header& header = input.summary.header;
-  std::string head = fmt::format("{}: {}, {}, {} vCPU{}", input.path, guest::info(header.target).name, describe_mode(input),
+  std::string head = fmt::format("{}: {}, {}, {} vCPU{}", path, guest::info(header.target).name, describe_mode(input),
                                  header.vcpus, header.vcpus == 1 ? "" : "s");
   if (input.summary.trailer) head += fmt::format(", {:.3f} s", static_cast<double>(input.summary.trailer->end_wall_ns) / 1e9);
   return head;
@@ -222,12 +239,9 @@ Messages differences_between(const CaptureInput& before, const CaptureInput& aft
   if (old_header.vcpus != new_header.vcpus)
     messages.push_back({Severity::kWarning, fmt::format("different numbers of vCPUs are compared: {} before, {} after",
                                                         old_header.vcpus, new_header.vcpus)});
-  const std::string old_arguments = comparable(old_header.plugin_arguments);
-  const std::string new_arguments = comparable(new_header.plugin_arguments);
-  if (old_arguments != new_arguments)
-    messages.push_back(
-        {Severity::kWarning, fmt::format("the captures were made with different arguments: '{}' before, '{}' after",
-                                         old_arguments, new_arguments)});
+  if (const Settings settings = different_settings(old_header, new_header); !settings.before.empty())
+    messages.push_back({Severity::kWarning, fmt::format("the captures were made with different settings: {} before, {} after",
+                                                        settings.before, settings.after)});
   return messages;
 }
 

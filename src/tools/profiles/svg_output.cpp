@@ -1,6 +1,7 @@
 #include "tools/profiles/svg_output.h"
 
 #include "analysis/report.h"
+#include "base/printable.h"
 #include "tools/profiles/off_cpu_output.h"
 #include "tools/profiles/weight_words.h"
 
@@ -20,7 +21,7 @@ exporter::SvgPicture svg_frame(const SvgInput& input) {
   exporter::SvgPicture picture;
   picture.title = input.name;
   picture.subtitle = analysis::headline(input.capture);
-  const std::string path = input.capture.path + ": ";  // the title has the name
+  const std::string path = printable(input.capture.path) + ": ";  // the title has the name
   if (picture.subtitle.starts_with(path)) picture.subtitle.erase(0, path.size());
   for (const auto& message : input.warnings) picture.notes.push_back("caution: " + message.text);
   picture.self.resize(1);
