@@ -44,7 +44,9 @@ Result<ElfFile> ElfFile::open(const std::string& path) {
     return Error{ErrorCode::kBadFormat, fmt::format("{}: damaged ELF header: {}", path, elf_errmsg(-1))};
   if (header.e_type == ET_REL) {
     return Error{ErrorCode::kUnsupported,
-                 fmt::format("{}: a relocatable object (.o or .ko) has no addresses yet; give the linked ELF", path)};
+                 fmt::format("{}: a relocatable object (.o or .ko) has no addresses yet: give the linked ELF; a Linux module is linked "
+                             "when it is loaded, so leave it out (its code is shown as [module])",
+                             path)};
   }
   if (header.e_type == ET_CORE) return Error{ErrorCode::kUsage, fmt::format("{}: a core dump; give the kernel's ELF", path)};
 

@@ -43,7 +43,7 @@ void declare(CLI::App& app, Typed& typed) {
   app.add_option("CAPTURE", typed.capture, "what the plugin wrote");
   app.add_option("OUTPUT", typed.output, "the profile; - is stdout");
   app.add_option("-e,--elf", typed.selection.elfs,
-                 "ELF of the kernel that ran, with symbols; repeat for firmware, modules, a loader. @SLIDE: bytes it ran above "
+                 "ELF of the kernel that ran, with symbols; repeat for firmware, a loader (linked ELFs: no .ko). @SLIDE: bytes it ran above "
                  "its link address (found out without it). Default: the one that the capture names")
       ->type_name("ELF[@SLIDE]")
       ->allow_extra_args(false);

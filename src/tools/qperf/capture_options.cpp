@@ -21,7 +21,7 @@ void add_capture_options(CLI::App& command, CaptureOptions& options) {
 void add_selection_options(CLI::App& command, SelectionText& selection) {
   command
       .add_option("-e,--elf", selection.elfs,
-                  "ELF of the kernel that ran, with symbols; repeat for firmware, modules, a loader. @SLIDE: bytes it ran above "
+                  "ELF of the kernel that ran, with symbols; repeat for firmware, a loader (linked ELFs: no .ko). @SLIDE: bytes it ran above "
                   "its link address (found out without it). Default: the one that the capture names")
       ->type_name("ELF[@SLIDE]")
       ->allow_extra_args(false);
