@@ -121,6 +121,7 @@ std::string describe(const capture::Ledger& ledger, guest::Mode mode, bool idle_
                         sum.user, idle_known ? fmt::format("{}", sum.idle) : fmt::format("or blocked {}", sum.unknown_idle),
                         sum.other_privileged, sum.lost);
   text += fmt::format(", {} kernel instructions", kernel_insns);
+  if (ledger.stopped_ns != 0) text += fmt::format(", stopped for {:.3f} s", static_cast<double>(ledger.stopped_ns) / 1e9);
   if (ledger.blocks_without_slot != 0) text += fmt::format(", {} blocks without slot", ledger.blocks_without_slot);
   return text;
 }

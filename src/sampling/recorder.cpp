@@ -140,6 +140,7 @@ std::string Recorder::command(std::string_view line) {
 void Recorder::set_enabled(bool enabled) {
   if (enabled == enabled_) return;
   // What was executed so far belongs to the time before the change.
+  ticker_.catch_up();
   drain();
   if (sampler_.options().mode == guest::Mode::kExact && recording()) write_counts();
   if (sampler_.options().mode != guest::Mode::kExact) note_insns_at_switch(enabled);
@@ -346,7 +347,9 @@ void Recorder::check(Result<void> result) {
 
 WallNs Recorder::now() const noexcept { return clock_ns() - sampler_.start_ns(); }
 
-WallNs Recorder::stopped_ns() const noexcept { return stopped_before_ns_ + (enabled_ ? 0 : now() - stopped_since_ns_); }
+WallNs Recorder::stopped_ns() const noexcept {
+  return stopped_before_ns_ + (enabled_ ? 0 : now() - stopped_since_ns_) + ticker_.standstill_ns();
+}
 
 bool Recorder::idle_known() const noexcept { return sampler_.threading() == Threading::kPerVcpu; }
 

@@ -65,6 +65,7 @@ class Sampler {
   void quiesce() noexcept;
 
   void set_enabled(bool enabled) noexcept { enabled_.store(enabled, std::memory_order_relaxed); }
+  [[nodiscard]] bool enabled() const noexcept { return enabled_.load(std::memory_order_relaxed); }
   void set_threading(Threading threading) noexcept { threading_.store(threading, std::memory_order_relaxed); }
   [[nodiscard]] Threading threading() const noexcept { return threading_.load(std::memory_order_relaxed); }
 

@@ -3,7 +3,6 @@
 #include <chrono>
 
 #include "sampling/clock.h"
-#include "sampling/wide_math.h"
 #include "sampling/worker_thread.h"
 
 namespace qperf::sampling {
@@ -18,28 +17,42 @@ void Ticker::stop() {
     stopping_ = true;
   }
   wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  if (!thread_.joinable()) return;
+  thread_.join();
+  const std::lock_guard lock(mutex_);
+  take_due();  // the emulator may have been continued and ended at once; ticks of the last moment are nobody's any more
 }
 
 void Ticker::begin() noexcept { begin_ns_.store(clock_ns(), std::memory_order_release); }
+
+void Ticker::catch_up() {
+  const std::lock_guard lock(mutex_);
+  issue_due();
+}
+
+uint64_t Ticker::take_due() {
+  if (!schedule_) return 0;
+  const auto due = schedule_->take(clock_ns());
+  // While sampling is switched off all time counts as stopped already.
+  if (sampler_.enabled()) standstill_ns_.fetch_add(due.standstill_ns, std::memory_order_relaxed);
+  return due.ticks;
+}
+
+void Ticker::issue_due() {
+  if (const uint64_t ticks = take_due(); ticks != 0) sampler_.issue_ticks(ticks, clock_ns());
+}
 
 void Ticker::run() {
   using std::chrono::nanoseconds;
   using std::chrono::steady_clock;  // CLOCK_MONOTONIC
   constexpr uint64_t kPollForBeginNs = 5'000'000;
-  const uint64_t freq_hz = sampler_.options().freq_hz;
-  uint64_t issued = 0;
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     const uint64_t begin_ns = begin_ns_.load(std::memory_order_acquire);  // pairs with the release in begin()
-    const auto due_ns = [&](uint64_t tick) { return begin_ns + multiply_divide(tick, kNsPerSecond, freq_hz); };
-    const uint64_t wake_ns = begin_ns == 0 ? clock_ns() + kPollForBeginNs : due_ns(issued + 1);
+    if (begin_ns != 0 && !schedule_) schedule_.emplace(sampler_.options().freq_hz, begin_ns);
+    const uint64_t wake_ns = schedule_ ? schedule_->next_due_ns() : clock_ns() + kPollForBeginNs;
     wake_.wait_until(lock, steady_clock::time_point{nanoseconds(wake_ns)});
-    if (stopping_ || begin_ns == 0) continue;
-    const uint64_t elapsed = multiply_divide(clock_ns() - begin_ns, freq_hz, kNsPerSecond);
-    if (elapsed == issued) continue;
-    sampler_.issue_ticks(elapsed - issued, due_ns(elapsed));
-    issued = elapsed;
+    if (!stopping_) issue_due();
   }
 }
 

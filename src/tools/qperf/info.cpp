@@ -116,7 +116,7 @@ FactSheet clock_facts(const CaptureCensus& census) {
   sheet.add("monotonic clock at start", "start_monotonic_ns", cell_time(header.start_monotonic_ns, 0));
   sheet.add("length", "wall_ns", trailer ? pair(seconds(wall_ns), std::to_string(wall_ns)) : none);
   const uint64_t stopped_ns = census.summary.last_ledger ? census.summary.last_ledger->stopped_ns : 0;
-  sheet.add("of it switched off", "stopped_ns", pair(seconds(stopped_ns), std::to_string(stopped_ns)));
+  sheet.add("of it stopped", "stopped_ns", pair(seconds(stopped_ns), std::to_string(stopped_ns)));
   return sheet;
 }
 
