@@ -20,6 +20,8 @@ using VcpuCallback7 = void (*)(unsigned, void*);
 using TbCallback7 = void (*)(qemu_plugin_tb*, void*);
 
 Events g_events{};  // the plugin's one set of listeners; written once, before QEMU calls any of them
+qemu_plugin_id_t g_id = 0;  // with g_events
+int g_api = 0;
 
 void vcpu_init(qemu_plugin_id_t, unsigned vcpu) { g_events.vcpu_init(vcpu); }
 void vcpu_exit(qemu_plugin_id_t, unsigned vcpu) { g_events.vcpu_exit(vcpu); }
@@ -48,6 +50,23 @@ bool listen_old(qemu_plugin_id_t id, const char* name, Callback callback) {
   function(id, callback);
   return true;
 }
+
+struct Work {
+  void (*function)(void*);
+  void* argument;
+  bool done;
+};
+thread_local Work* t_work = nullptr;  // before API 7 this callback has no user data
+
+/// Called for each vCPU: the first call does it.
+void do_work() {
+  if (!t_work->done) t_work->function(t_work->argument);
+  t_work->done = true;
+}
+void each_vcpu(qemu_plugin_id_t, unsigned) { do_work(); }
+void each_vcpu7(unsigned, void*) { do_work(); }
+
+constexpr const char* kForEachVcpu = "qemu_plugin_vcpu_for_each";
 
 template <typename Callback>
 bool listen_with_userdata(qemu_plugin_id_t id, const char* name, Callback callback) {
@@ -90,7 +109,9 @@ int host_api() {
 
 bool listen(qemu_plugin_id_t id, int api, const Events& events) {
   g_events = events;
-  bool ok = true;
+  g_id = id;
+  g_api = api;
+  bool ok = lookup<void*>(kForEachVcpu) != nullptr;
   if (api >= 7) {
     ok &= listen_with_userdata<VcpuCallback7>(id, "qemu_plugin_register_vcpu_init_cb", vcpu_init7);
     ok &= listen_with_userdata<VcpuCallback7>(id, "qemu_plugin_register_vcpu_exit_cb", vcpu_exit7);
@@ -107,6 +128,18 @@ bool listen(qemu_plugin_id_t id, int api, const Events& events) {
   if (events.vcpu_resume != nullptr) ok &= listen_old<VcpuCallback>(id, "qemu_plugin_register_vcpu_resume_cb", vcpu_resume);
   ok &= listen_old<TbCallback>(id, "qemu_plugin_register_vcpu_tb_trans_cb", translated);
   return ok && listen_with_userdata<void (*)(qemu_plugin_id_t, void*)>(id, "qemu_plugin_register_atexit_cb", at_exit);
+}
+
+void run_while_no_vcpu_comes(void (*work)(void*), void* argument) noexcept {
+  // QEMU lists its vCPUs under the lock under which it adds one and moves the scoreboards (9.2 to 11.1; plugins/core.c). Nothing
+  // else that a plugin can call keeps them where they are.
+  Work mine{work, argument, false};
+  t_work = &mine;
+  if (g_api >= 7)
+    lookup<void (*)(qemu_plugin_id_t, VcpuCallback7, void*)>(kForEachVcpu)(g_id, each_vcpu7, nullptr);
+  else
+    lookup<void (*)(qemu_plugin_id_t, VcpuCallback)>(kForEachVcpu)(g_id, each_vcpu);
+  if (!mine.done) work(argument);  // no vCPU is left, or none has come
 }
 
 bool read_register(qemu_plugin_register* handle, GByteArray* into) noexcept {

@@ -25,6 +25,10 @@ struct Events {
 /// Registers `events` in the way of `api`. False if the emulator lacks a function. Once per process.
 [[nodiscard]] bool listen(qemu_plugin_id_t id, int api, const Events& events);
 
+/// Runs `work(argument)` at once, while QEMU neither adds a vCPU nor moves a scoreboard. After listen(). Any thread but a vCPU's;
+/// `work` waits for nothing.
+void run_while_no_vcpu_comes(void (*work)(void*), void* argument) noexcept;
+
 /// Appends the register's bytes, in the target's byte order, to `into`. False if it could not be read.
 [[nodiscard]] bool read_register(qemu_plugin_register* handle, GByteArray* into) noexcept;
 

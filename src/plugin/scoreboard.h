@@ -1,5 +1,6 @@
 #pragma once
 
+#include "plugin/host.h"
 #include "plugin/qemu_api.h"
 #include "sampling/block_table.h"
 #include "sampling/words.h"
@@ -7,7 +8,8 @@
 namespace qperf::plugin {
 
 /// QEMU's per-vCPU memory that generated code can reach. One scoreboard, allocated at install: doing so later, inside a
-/// translation callback, deadlocks some versions.
+/// translation callback, deadlocks some versions. QEMU moves it when a vCPU with the index 16, 32, 64 ... comes, at the start or
+/// plugged in later; the vCPUs stand still then, the plugin's own threads do not: see hold_still().
 class Scoreboard final : public sampling::WordsSource {
  public:
   enum class Content : uint8_t { kWords, kExecutions };
@@ -30,6 +32,8 @@ class Scoreboard final : public sampling::WordsSource {
   }
 
  private:
+  void hold_still(void (*work)(void*), void* argument) noexcept override { run_while_no_vcpu_comes(work, argument); }
+
   static constexpr size_t kExecutions = sampling::BlockTable::kExactCapacity;
 
   qemu_plugin_scoreboard* score_;  // never freed: vCPUs may run until the process ends

@@ -235,19 +235,25 @@ void Recorder::write_samples(ChunkBuilder& builder) {
   builder.clear();
 }
 
+Insns Recorder::add_executions(VcpuIndex vcpu) {
+  Insns insns = 0;
+  const auto counters = sampler_.words().executions(vcpu);
+  for (size_t block = 0; block < counters.size(); ++block) {
+    // Relaxed: generated code adds to it; any recent value will do, the next flush has the rest.
+    const uint64_t count = std::atomic_ref(counters[block]).load(std::memory_order_relaxed);
+    if (count == 0) continue;
+    executions_[block] += count;
+    insns += count * sampler_.blocks().at(static_cast<uint32_t>(block)).insns;
+  }
+  return insns;
+}
+
 void Recorder::write_counts() {
   executions_.assign(executions_written_.size(), 0);
   std::vector<Insns> insns(sampler_.max_vcpus());
   for (uint32_t i = 0; i < sampler_.max_vcpus(); ++i) {
     if (!sampler_.vcpu(VcpuIndex{i}).ever_online.load(std::memory_order_acquire)) continue;  // pairs with vcpu_online()
-    const auto counters = sampler_.words().executions(VcpuIndex{i});
-    for (size_t block = 0; block < counters.size(); ++block) {
-      // Relaxed: generated code adds to it; any recent value will do, the next flush has the rest.
-      const uint64_t count = std::atomic_ref(counters[block]).load(std::memory_order_relaxed);
-      if (count == 0) continue;
-      executions_[block] += count;
-      insns[i] += count * sampler_.blocks().at(static_cast<uint32_t>(block)).insns;
-    }
+    sampler_.words().while_still([&] { insns[i] = add_executions(VcpuIndex{i}); });
   }
   std::vector<capture::BlockCount> changed;
   for (size_t block = 0; block < executions_.size(); ++block) {

@@ -64,6 +64,8 @@ class Recorder {
   void report_trace(const capture::Ledger& ledger);
   /// The next wait, after `drained` of `capacity` slots were in use.
   void adapt_interval(size_t drained, size_t capacity, bool may_slow);
+  /// Adds the vCPU's to executions_; the instructions that they are.
+  Insns add_executions(VcpuIndex vcpu);
   void write_counts();
   /// Keeps what is executed while sampling is switched off out of the kernel instructions.
   void note_insns_at_switch(bool enabled);

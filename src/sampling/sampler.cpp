@@ -240,26 +240,29 @@ void Sampler::walk(SampleSlot& slot, GuestCpu& cpu) noexcept {
 
 void Sampler::issue_ticks(uint64_t ticks, uint64_t due_ns) noexcept {
   if (!enabled_.load(std::memory_order_relaxed)) return;
-  const bool shared = threading() == Threading::kOne;
-  if (shared) {
+  if (threading() == Threading::kOne) {
     shared_due_ns_.store(due_ns, std::memory_order_relaxed);
     shared_ticks_.fetch_add(ticks, std::memory_order_release);  // pairs with the acquire in take_shared_ticks()
   }
-  for (uint32_t i = 0; i < max_vcpus_; ++i) {
-    Vcpu& state = vcpus_[i];
-    // Pairs with the release in vcpu_online().
-    if (!state.online.load(std::memory_order_acquire)) continue;
-    if (shared) {
-      // Only a flag here: whichever vCPU runs a block first takes the shared ticks.
-      std::atomic_ref(words_.words(VcpuIndex{i}).due).store(1, std::memory_order_relaxed);
-      continue;
-    }
-    bump(state.issued_ticks, ticks);
-    if (state.idle.load(std::memory_order_relaxed)) {
-      bump(state.idle_ticks_by_timer, ticks);
-    } else {
-      std::atomic_ref(words_.words(VcpuIndex{i}).due).fetch_add(ticks, std::memory_order_release);  // see take_ticks()
-    }
+  words_.while_still([&] {
+    for (uint32_t i = 0; i < max_vcpus_; ++i) issue_ticks_to(VcpuIndex{i}, ticks);
+  });
+}
+
+void Sampler::issue_ticks_to(VcpuIndex vcpu, uint64_t ticks) noexcept {
+  Vcpu& state = vcpus_[vcpu.raw];
+  // Pairs with the release in vcpu_online().
+  if (!state.online.load(std::memory_order_acquire)) return;
+  if (threading() == Threading::kOne) {
+    // Only a flag here: whichever vCPU runs a block first takes the shared ticks.
+    std::atomic_ref(words_.words(vcpu).due).store(1, std::memory_order_relaxed);
+    return;
+  }
+  bump(state.issued_ticks, ticks);
+  if (state.idle.load(std::memory_order_relaxed)) {
+    bump(state.idle_ticks_by_timer, ticks);
+  } else {
+    std::atomic_ref(words_.words(vcpu).due).fetch_add(ticks, std::memory_order_release);  // see take_ticks()
   }
 }
 
@@ -273,14 +276,16 @@ void Sampler::quiesce() noexcept {
 Insns Sampler::kernel_insns(VcpuIndex vcpu) noexcept {
   Vcpu& state = vcpus_[vcpu.raw];
   if (!state.ever_online.load(std::memory_order_acquire)) return 0;
-  // Base and word change together inside an alarm only; a reading that met one is repeated.
   Insns insns = 0;
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    const bool met_alarm = state.in_callback.load(std::memory_order_acquire);  // pairs with ~AlarmGuard()
-    const uint64_t base = state.insns_base.load(std::memory_order_acquire);
-    insns = base + std::atomic_ref(words_.words(vcpu).insns).load(std::memory_order_acquire);
-    if (!met_alarm && state.insns_base.load(std::memory_order_relaxed) == base) break;
-  }
+  words_.while_still([&] {
+    // Base and word change together inside an alarm only; a reading that met one is repeated.
+    for (int attempt = 0; attempt < 100; ++attempt) {
+      const bool met_alarm = state.in_callback.load(std::memory_order_acquire);  // pairs with ~AlarmGuard()
+      const uint64_t base = state.insns_base.load(std::memory_order_acquire);
+      insns = base + std::atomic_ref(words_.words(vcpu).insns).load(std::memory_order_acquire);
+      if (!met_alarm && state.insns_base.load(std::memory_order_relaxed) == base) break;
+    }
+  });
   return insns;
 }
 

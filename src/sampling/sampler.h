@@ -83,12 +83,13 @@ class Sampler {
   [[nodiscard]] const Options& options() const noexcept { return options_; }
   [[nodiscard]] guest::Target target() const noexcept { return target_; }
   [[nodiscard]] uint64_t start_ns() const noexcept { return start_ns_; }
-  /// Kernel instructions of a vCPU so far; not for mode=exact. Any thread.
+  /// Kernel instructions of a vCPU so far; not for mode=exact. Any thread but a vCPU's.
   [[nodiscard]] Insns kernel_insns(VcpuIndex vcpu) noexcept;
   /// Threading::kOne: ticks nobody has taken yet.
   [[nodiscard]] uint64_t shared_pending_ticks() const noexcept { return shared_ticks_.load(std::memory_order_relaxed); }
 
  private:
+  void issue_ticks_to(VcpuIndex vcpu, uint64_t ticks) noexcept;
   uint64_t draw_gap(Vcpu& state) noexcept;
   /// Takes all ticks that are due for this vCPU; the part that was spent where it runs now.
   uint64_t take_ticks(VcpuIndex vcpu, Vcpu& state) noexcept;

@@ -2,7 +2,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <type_traits>
 
 #include "base/types.h"
 
@@ -22,10 +24,21 @@ static_assert(sizeof(Words) == 64);
 class WordsSource {
  public:
   virtual ~WordsSource() = default;
-  /// Any thread, for an initialised vCPU only.
+  /// For an initialised vCPU only. vCPU threads, which are stopped while the words move; others inside of while_still().
   virtual Words& words(VcpuIndex vcpu) noexcept = 0;
-  /// mode=exact: how often the vCPU executed each block, by index in the block table. Valid until vCPUs are added.
+  /// mode=exact: how often the vCPU executed each block, by index in the block table. Threads as for words().
   virtual std::span<uint64_t> executions(VcpuIndex vcpu) noexcept = 0;
+
+  /// Runs `work` at once and keeps the words where they are meanwhile. Any thread but a vCPU's. `work` waits for nothing: a vCPU
+  /// that is being added waits for it.
+  template <typename Work>
+  void while_still(Work&& work) noexcept {
+    using Plain = std::remove_reference_t<Work>;
+    hold_still([](void* argument) { (*static_cast<Plain*>(argument))(); }, std::addressof(work));
+  }
+
+ protected:
+  virtual void hold_still(void (*work)(void*), void* argument) noexcept { work(argument); }
 };
 
 /// Adds to a counter that only this thread writes and others read: no locked instruction needed.

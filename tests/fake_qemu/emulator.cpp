@@ -10,14 +10,24 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <set>
+#include <shared_mutex>
+#include <thread>
 #include <utility>
 
 // The emulator's side of the interface, for one calling convention (FAKE_API). Callbacks are kept as they come and called in
 // the way of that version.
 
+struct FreedByC {
+  void operator()(uint64_t* memory) const { std::free(memory); }
+};
+using Memory = std::unique_ptr<uint64_t[], FreedByC>;
+
 struct qemu_plugin_scoreboard {
   size_t element_size;
-  std::vector<std::vector<uint64_t>> elements;  // by vCPU
+  Memory memory;  // of calloc: pages that nobody touches cost nothing
+
+  [[nodiscard]] uint64_t* element(unsigned vcpu) const { return memory.get() + vcpu * element_size / 8; }
 };
 struct qemu_plugin_tb;
 struct qemu_plugin_insn {
@@ -72,9 +82,22 @@ struct State {
   fake_qemu::Emulator* emulator = nullptr;
   fake_qemu::Emulator::Machine machine;
   Registered registered;
-  std::vector<std::unique_ptr<qemu_plugin_scoreboard>> scoreboards;
   std::mutex translation_lock;
   std::map<fake_qemu::BlockKey, std::unique_ptr<qemu_plugin_tb>> translated;
+
+  std::mutex big_lock;  // held in every callback but those of blocks
+  // A vCPU that runs holds it shared, one that moves the scoreboards alone; who waits for that is let in first.
+  std::shared_mutex running;
+  std::atomic<bool> exclusive_wanted{false};
+  std::recursive_mutex plugin_lock;  // of what follows, but for moving
+  std::set<unsigned> vcpus;
+  std::atomic<unsigned> vcpu_count{0};
+  std::vector<std::unique_ptr<qemu_plugin_scoreboard>> scoreboards;
+  size_t scoreboard_vcpus = 16;
+  std::vector<std::pair<Memory, size_t>> left_memory;  // poisoned; with its bytes
+  std::atomic<bool> moving{false};
+  std::atomic<uint64_t> finds_while_moving{0};
+  uint64_t writes_while_moving = 0;
 };
 
 State* g_state = nullptr;
@@ -98,6 +121,32 @@ void call_vcpu(AnyCallback callback, unsigned vcpu) {
     reinterpret_cast<void (*)(unsigned, void*)>(callback)(vcpu, nullptr);
   else
     reinterpret_cast<void (*)(uint64_t, unsigned)>(callback)(kPluginId, vcpu);
+}
+
+Memory allocate(size_t size_bytes) { return Memory(static_cast<uint64_t*>(std::calloc(size_bytes / 8, 8))); }
+
+constexpr int kPoison = 0xdd;
+
+/// As QEMU does it: no vCPU runs, and whoever holds the plugin lock is waited for. Takes its time, so that others are met.
+void move_scoreboards(size_t vcpus) {
+  State& state = *g_state;
+  state.exclusive_wanted = true;
+  const std::lock_guard exclusive(state.running);
+  const std::lock_guard lock(state.plugin_lock);
+  state.moving = true;
+  for (auto& score : state.scoreboards) {
+    const size_t size_bytes = state.scoreboard_vcpus * score->element_size;
+    Memory moved = allocate(vcpus * score->element_size);
+    std::memcpy(moved.get(), score->memory.get(), size_bytes);
+    std::this_thread::sleep_for(state.machine.move_time);
+    if (std::memcmp(moved.get(), score->memory.get(), size_bytes) != 0) ++state.writes_while_moving;
+    std::swap(moved, score->memory);
+    std::memset(moved.get(), kPoison, size_bytes);
+    state.left_memory.emplace_back(std::move(moved), size_bytes);
+  }
+  state.scoreboard_vcpus = vcpus;
+  state.moving = false;
+  state.exclusive_wanted = false;
 }
 
 uint64_t stack_word(uint64_t address) {
@@ -157,15 +206,35 @@ EXPORT void qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(qemu_plugin_tb* tb
 }
 
 EXPORT qemu_plugin_scoreboard* qemu_plugin_scoreboard_new(size_t element_size) {
+  const std::lock_guard lock(g_state->plugin_lock);
   auto score = std::make_unique<qemu_plugin_scoreboard>();
   score->element_size = element_size;
-  const int vcpus = std::max(g_state->machine.vcpus, g_state->machine.max_vcpus);
-  score->elements.assign(static_cast<size_t>(vcpus), std::vector<uint64_t>(element_size / 8));
+  score->memory = allocate(g_state->scoreboard_vcpus * element_size);
   g_state->scoreboards.push_back(std::move(score));
   return g_state->scoreboards.back().get();
 }
 EXPORT void* qemu_plugin_scoreboard_find(qemu_plugin_scoreboard* score, unsigned vcpu) {
-  return score->elements.at(vcpu).data();
+  if (vcpu >= g_state->vcpu_count) {
+    std::fprintf(stderr, "qemu_plugin_scoreboard_find: vCPU %u has not been initialised\n", vcpu);
+    std::abort();
+  }
+  if (g_state->moving) ++g_state->finds_while_moving;
+  return score->element(vcpu);
+}
+
+#if FAKE_API >= 7
+EXPORT void qemu_plugin_vcpu_for_each(uint64_t, void (*callback)(unsigned, void*), void* userdata) {
+#else
+EXPORT void qemu_plugin_vcpu_for_each(uint64_t id, void (*callback)(uint64_t, unsigned)) {
+#endif
+  const std::lock_guard lock(g_state->plugin_lock);
+  for (const unsigned vcpu : g_state->vcpus) {
+#if FAKE_API >= 7
+    callback(vcpu, userdata);
+#else
+    callback(id, vcpu);
+#endif
+  }
 }
 
 /// The layout of API 7 where that is faked: one member more.
@@ -290,9 +359,39 @@ bool Emulator::install(const std::vector<std::string>& arguments) {
   return result == 0;
 }
 
-void Emulator::init_vcpu(unsigned vcpu) { call_vcpu(g_state->registered.vcpu_init, vcpu); }
-void Emulator::idle(unsigned vcpu) { call_vcpu(g_state->registered.vcpu_idle, vcpu); }
-void Emulator::resume(unsigned vcpu) { call_vcpu(g_state->registered.vcpu_resume, vcpu); }
+void Emulator::init_vcpu(unsigned vcpu) {
+  const std::lock_guard big_lock(g_state->big_lock);
+  {
+    const std::lock_guard lock(g_state->plugin_lock);
+    g_state->vcpus.insert(vcpu);
+    g_state->vcpu_count = std::max(g_state->vcpu_count.load(), vcpu + 1);
+  }
+  size_t vcpus = g_state->scoreboard_vcpus;
+  while (vcpu >= vcpus) vcpus *= 2;
+  if (vcpus != g_state->scoreboard_vcpus) move_scoreboards(vcpus);
+  call_vcpu(g_state->registered.vcpu_init, vcpu);
+}
+
+void Emulator::idle(unsigned vcpu) {
+  const std::lock_guard big_lock(g_state->big_lock);
+  call_vcpu(g_state->registered.vcpu_idle, vcpu);
+}
+
+void Emulator::resume(unsigned vcpu) {
+  const std::lock_guard big_lock(g_state->big_lock);
+  call_vcpu(g_state->registered.vcpu_resume, vcpu);
+}
+
+uint64_t Emulator::wrong_accesses() {
+  const std::lock_guard lock(g_state->plugin_lock);
+  uint64_t wrong = g_state->finds_while_moving + g_state->writes_while_moving;
+  for (const auto& [memory, size_bytes] : g_state->left_memory) {
+    const auto* const bytes = reinterpret_cast<const unsigned char*>(memory.get());
+    wrong += static_cast<uint64_t>(std::count_if(bytes, bytes + size_bytes, [](unsigned char byte) { return byte != kPoison; }));
+  }
+  return wrong;
+}
+
 void Emulator::translate(uint64_t pc, size_t insns) {
   {
     const std::lock_guard lock(g_state->translation_lock);
@@ -302,12 +401,14 @@ void Emulator::translate(uint64_t pc, size_t insns) {
 }
 
 void Emulator::run(unsigned vcpu, uint64_t pc, size_t insns) {
+  while (g_state->exclusive_wanted) std::this_thread::yield();
+  const std::shared_lock running(g_state->running);
   for (const auto& operation : translation({pc, insns}).operations) {
     if (operation.condition == kConditionAlways) {
       operation.callback(vcpu, operation.userdata);
       continue;
     }
-    uint64_t& word = operation.entry.score->elements[vcpu][operation.entry.offset / 8];
+    uint64_t& word = operation.entry.score->element(vcpu)[operation.entry.offset / 8];
     const std::atomic_ref entry(word);
     const uint64_t value = entry.load(std::memory_order_relaxed);
     if (!operation.conditional) {
@@ -328,47 +429,6 @@ void Emulator::exit() {
   else
     reinterpret_cast<void (*)(uint64_t, void*)>(callback)(kPluginId, nullptr);
   said += ::testing::internal::GetCapturedStderr();
-}
-
-Recording read_recording(const std::string& path) {
-  Recording recording;
-  qperf::capture::Handlers handlers;
-  handlers.samples = [&](const qperf::capture::SampleChunk& chunk) -> qperf::Result<void> {
-    for (const auto& sample : chunk.samples) {
-      recording.samples.push_back(sample);
-      recording.sites.push_back(chunk.sites[sample.site]);
-    }
-    return {};
-  };
-  handlers.events = [&](const qperf::capture::EventChunk& chunk) -> qperf::Result<void> {
-    recording.events.push_back(chunk);
-    return {};
-  };
-  handlers.counts = [&](std::span<const qperf::capture::BlockCount> counts) -> qperf::Result<void> {
-    recording.counts.insert(recording.counts.end(), counts.begin(), counts.end());
-    return {};
-  };
-  handlers.fingerprints = [&](std::span<const qperf::capture::Fingerprint> fingerprints) -> qperf::Result<void> {
-    recording.fingerprints.insert(recording.fingerprints.end(), fingerprints.begin(), fingerprints.end());
-    return {};
-  };
-  handlers.ledger = [&](const qperf::capture::Ledger& ledger) -> qperf::Result<void> {
-    ++recording.ledgers;
-    for (const auto& vcpu : ledger.vcpus) EXPECT_EQ(vcpu.ticks.issued, sum_of_buckets(vcpu.ticks));
-    return {};
-  };
-  auto summary = qperf::capture::read_capture(path, handlers);
-  EXPECT_TRUE(summary) << summary.error().message;
-  if (summary) recording.summary = *std::move(summary);
-  return recording;
-}
-
-uint64_t sum_of_buckets(const qperf::capture::Ticks& ticks) {
-  return ticks.kernel + ticks.user + ticks.idle + ticks.other_privileged + ticks.lost + ticks.unknown_idle;
-}
-
-std::string temporary_path(const std::string& name) {
-  return ::testing::TempDir() + "/qperf_api" + std::to_string(FAKE_API) + "_" + std::to_string(::getpid()) + "_" + name;
 }
 
 }  // namespace fake_qemu

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -30,6 +31,7 @@ class Emulator {
     int vcpus = 1;
     int max_vcpus = 0;  // 0: as many as vcpus
     bool lacks_frame_pointer = false;
+    std::chrono::milliseconds move_time{0};  // how long it takes to move the scoreboards
   };
 
   static constexpr uint64_t kKernelPc = 0xffffffff80000000;
@@ -43,8 +45,10 @@ class Emulator {
 
   /// Loads the plugin; true if it agreed. What it wrote to stderr is in `said`.
   bool install(const std::vector<std::string>& arguments);
-  /// The vCPU's init event, on the calling thread.
+  /// The vCPU's init event, on the calling thread. Moves the scoreboards before if they have no room for the vCPU.
   void init_vcpu(unsigned vcpu);
+  /// How often the plugin looked up or wrote a scoreboard while it moved, or wrote where it had been.
+  uint64_t wrong_accesses();
   /// Translates where necessary and executes. Only the vCPU's own thread.
   void run(unsigned vcpu, uint64_t pc, size_t insns = 10);
   void translate(uint64_t pc, size_t insns);
