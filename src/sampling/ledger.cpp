@@ -18,14 +18,11 @@ capture::Ticks make_ticks(Sampler& sampler, VcpuIndex index, const WrittenCounts
   ticks.other_privileged = value(state.other_privileged_ticks);
   ticks.idle = value(state.idle_ticks) + value(state.idle_ticks_by_timer);
   ticks.unknown_idle = value(state.unknown_idle_ticks);
-  ticks.issued = shared ? value(state.taken_shared_ticks) : value(state.issued_ticks);
+  ticks.issued = shared ? value(state.taken_shared_ticks) + ticks.unknown_idle : value(state.issued_ticks);
   if (moment == Moment::kEnd && !shared && state.idle.load(std::memory_order_relaxed))
     sampler.words().while_still(
         [&] { ticks.idle += std::atomic_ref(sampler.words().words(index).due).load(std::memory_order_relaxed); });
-  if (moment == Moment::kEnd && shared && index.raw == 0) {
-    ticks.issued += sampler.shared_pending_ticks();
-    ticks.unknown_idle += sampler.shared_pending_ticks();
-  }
+  if (moment == Moment::kEnd && shared && index.raw == 0) ticks.issued += sampler.shared_pending_ticks();
   const uint64_t taken = ticks.kernel + ticks.user + ticks.idle + ticks.other_privileged + ticks.unknown_idle;
   ticks.lost = ticks.issued - std::min(taken, ticks.issued);
   return ticks;

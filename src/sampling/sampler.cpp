@@ -81,22 +81,12 @@ uint64_t Sampler::draw_gap(Vcpu& state) noexcept {
 }
 
 uint64_t Sampler::take_ticks(VcpuIndex vcpu, Vcpu& state) noexcept {
-  // Pairs with the release in issue_ticks(): the ticks were counted as issued before.
+  // Pairs with the release in issue_ticks_to(): the ticks were counted as issued before.
   const uint64_t taken = std::atomic_ref(words_.words(vcpu).due).exchange(0, std::memory_order_acquire);
-  return threading() == Threading::kOne ? take_shared_ticks(state) : taken;
-}
-
-uint64_t Sampler::take_shared_ticks(Vcpu& state) noexcept {
-  // Pairs with the release in issue_ticks(): the due time belongs to these ticks or later ones.
-  const uint64_t taken = shared_ticks_.exchange(0, std::memory_order_acquire);
-  if (taken == 0) return 0;
-  const uint64_t now = clock_ns();
-  const uint64_t age = now - std::min(now, shared_due_ns_.load(std::memory_order_relaxed));
-  // Ticks are a fixed time apart: count those that fell due at most kFreshNs ago.
-  const uint64_t fresh = age > kFreshNs ? 0 : std::min(taken, 1 + (kFreshNs - age) * options_.freq_hz / kNsPerSecond);
-  bump(state.taken_shared_ticks, taken);
-  bump(state.unknown_idle_ticks, taken - fresh);
-  return fresh;
+  if (threading() != Threading::kOne) return taken;
+  const uint64_t shared = shared_ticks_.exchange(0, std::memory_order_relaxed);  // nothing was written with it
+  bump(state.taken_shared_ticks, shared);
+  return shared;
 }
 
 uint64_t Sampler::take_periods(Words& words, Vcpu& state) noexcept {
@@ -238,12 +228,13 @@ void Sampler::walk(SampleSlot& slot, GuestCpu& cpu) noexcept {
   slot.stop = result.stop;
 }
 
-void Sampler::issue_ticks(uint64_t ticks, uint64_t due_ns) noexcept {
+void Sampler::issue_ticks(uint64_t ticks, OneThread state) noexcept {
   if (!enabled_.load(std::memory_order_relaxed)) return;
-  if (threading() == Threading::kOne) {
-    shared_due_ns_.store(due_ns, std::memory_order_relaxed);
-    shared_ticks_.fetch_add(ticks, std::memory_order_release);  // pairs with the acquire in take_shared_ticks()
+  if (threading() == Threading::kOne && state == OneThread::kSleeps) {
+    bump(vcpus_[0].unknown_idle_ticks, ticks);
+    return;
   }
+  if (threading() == Threading::kOne) shared_ticks_.fetch_add(ticks, std::memory_order_relaxed);
   words_.while_still([&] {
     for (uint32_t i = 0; i < max_vcpus_; ++i) issue_ticks_to(VcpuIndex{i}, ticks);
   });

@@ -19,13 +19,16 @@ namespace qperf::sampling {
 /// Whether the vCPUs share one thread (icount, thread=single): then nobody reports idle, and ticks are shared.
 enum class Threading : uint8_t { kPerVcpu, kOne };
 
+/// What the one thread does when ticks fall due (Threading::kOne only).
+enum class OneThread : uint8_t {
+  kRuns,    // also where the host does not let it: ticks are for the block that it is in, so for the next one that starts
+  kSleeps,  // all vCPUs are idle, or it waits for something of the emulator's: no block has spent these ticks
+};
+
 /// When samples are taken and where every tick goes: the vCPU threads' side. Everything here that a vCPU thread calls is
 /// noexcept and allocates, locks and writes nothing; a sample of 8 frames stays below 5 us (bench/).
 class Sampler {
  public:
-  /// A tick found later than this after it fell due was not spent in the block that found it (Threading::kOne only).
-  static constexpr uint64_t kFreshNs = 2'000'000;
-
   Sampler(const Options& options, guest::Target target, uint32_t max_vcpus, WordsSource& words, uint64_t start_ns);
 
   /// Allocates queues and tables; before any vCPU runs.
@@ -58,8 +61,8 @@ class Sampler {
   /// What generated code compares: sample when Words::insns >= alarm_insns() (icount), else when Words::due != 0.
   [[nodiscard]] uint64_t alarm_insns() const noexcept { return alarm_insns_; }
 
-  /// Timer thread: `ticks` fell due, the last one at `due_ns` of CLOCK_MONOTONIC.
-  void issue_ticks(uint64_t ticks, uint64_t due_ns) noexcept;
+  /// `ticks` have fallen due. One thread at a time: the timer's, or the one that catches up for it.
+  void issue_ticks(uint64_t ticks, OneThread state = OneThread::kRuns) noexcept;
 
   /// Ends sampling for good and returns when no vCPU is inside an alarm any more, or after 200 ms. Not a vCPU thread.
   void quiesce() noexcept;
@@ -91,9 +94,8 @@ class Sampler {
  private:
   void issue_ticks_to(VcpuIndex vcpu, uint64_t ticks) noexcept;
   uint64_t draw_gap(Vcpu& state) noexcept;
-  /// Takes all ticks that are due for this vCPU; the part that was spent where it runs now.
+  /// Takes all ticks that are due for this vCPU.
   uint64_t take_ticks(VcpuIndex vcpu, Vcpu& state) noexcept;
-  uint64_t take_shared_ticks(Vcpu& state) noexcept;
   /// Takes all whole gaps from Words::insns, carrying the remainder.
   uint64_t take_periods(Words& words, Vcpu& state) noexcept;
   void take_sample(Vcpu& state, const Block& block, Insns insns, uint64_t weight, GuestCpu& cpu) noexcept;
@@ -120,7 +122,6 @@ class Sampler {
   std::atomic<bool> accepting_{true};
   std::atomic<Threading> threading_{Threading::kPerVcpu};
   alignas(64) std::atomic<uint64_t> shared_ticks_{0};
-  std::atomic<uint64_t> shared_due_ns_{0};
 };
 
 }  // namespace qperf::sampling

@@ -69,7 +69,7 @@ TEST_F(SamplerTest, ASampleCarriesEverything) {
   make({});
   run_block();
   EXPECT_FALSE(pop()) << "no tick, no sample";
-  sampler->issue_ticks(3, clock_ns());
+  sampler->issue_ticks(3);
   run_block();
   run_block();
   const auto slot = pop();
@@ -88,20 +88,20 @@ TEST_F(SamplerTest, ASampleCarriesEverything) {
 
 TEST_F(SamplerTest, EveryTickLandsInOneBucket) {
   make({});
-  sampler->issue_ticks(1, 0);
+  sampler->issue_ticks(1);
   run_block();
   ASSERT_TRUE(pop());
-  sampler->issue_ticks(2, 0);
+  sampler->issue_ticks(2);
   cpu.privilege_register = 0;
   sampler->outside_alarm(kFirst, kUserPc, cpu);
-  sampler->issue_ticks(4, 0);
+  sampler->issue_ticks(4);
   cpu.privilege_register = 3;
   sampler->outside_alarm(kFirst, kUserPc, cpu);
-  sampler->issue_ticks(8, 0);
+  sampler->issue_ticks(8);
   sampler->vcpu_idle(kFirst);
-  sampler->issue_ticks(16, 0);
+  sampler->issue_ticks(16);
   sampler->vcpu_resume(kFirst);
-  sampler->issue_ticks(32, 0);  // nobody takes these
+  sampler->issue_ticks(32);  // nobody takes these
   const auto ticks = ledger(Moment::kEnd).ticks;
   EXPECT_EQ(ticks.issued, 63U);
   EXPECT_EQ(ticks.kernel, 1U);
@@ -115,7 +115,7 @@ TEST_F(SamplerTest, EveryTickLandsInOneBucket) {
 TEST_F(SamplerTest, TicksPendingAtTheEndAreIdleIfTheVcpuIs) {
   make({});
   sampler->vcpu_idle(kFirst);
-  sampler->issue_ticks(5, 0);
+  sampler->issue_ticks(5);
   const auto ticks = ledger(Moment::kEnd).ticks;
   EXPECT_EQ(ticks.idle, 5U);
   EXPECT_EQ(ticks.lost, 0U);
@@ -124,13 +124,13 @@ TEST_F(SamplerTest, TicksPendingAtTheEndAreIdleIfTheVcpuIs) {
 TEST_F(SamplerTest, AFullQueueDropsTheNewestAndItsTicksAreLost) {
   make({"queue=2"});
   for (int i = 0; i < 5; ++i) {
-    sampler->issue_ticks(1, 0);
+    sampler->issue_ticks(1);
     run_block();
   }
   EXPECT_EQ(pop()->sequence, 0U);
   EXPECT_EQ(pop()->sequence, 1U);
   EXPECT_FALSE(pop());
-  sampler->issue_ticks(1, 0);
+  sampler->issue_ticks(1);
   run_block();
   EXPECT_EQ(pop()->sequence, 5U) << "the gap in the numbers shows the loss";
   const auto entry = ledger(Moment::kEnd);
@@ -142,7 +142,7 @@ TEST_F(SamplerTest, AFullQueueDropsTheNewestAndItsTicksAreLost) {
 
 TEST_F(SamplerTest, ABlockWithoutSlotTakesItsTicksAndLosesThem) {
   make({});
-  sampler->issue_ticks(2, 0);
+  sampler->issue_ticks(2);
   sampler->kernel_alarm(kFirst, nullptr, cpu);
   EXPECT_FALSE(pop());
   EXPECT_EQ(ledger(Moment::kEnd).ticks.lost, 2U);
@@ -211,38 +211,49 @@ TEST_F(SamplerTest, WhileSwitchedOffPeriodsPassAndTicksAreNotIssued) {
 
   make({});
   sampler->set_enabled(false);
-  sampler->issue_ticks(7, 0);
+  sampler->issue_ticks(7);
   run_block();
   EXPECT_FALSE(pop());
   EXPECT_EQ(ledger(Moment::kEnd).ticks.issued, 0U);
 }
 
-TEST_F(SamplerTest, WithOneThreadTicksGoToWhoeverRunsAndStaleOnesToNobody) {
+TEST_F(SamplerTest, WithOneThreadTicksGoToWhoeverRuns) {
   make({}, 2);
   sampler->set_threading(Threading::kOne);
-  sampler->issue_ticks(1, clock_ns());
+  sampler->issue_ticks(1);
   run_block(VcpuIndex{1});
   run_block(VcpuIndex{0});
   EXPECT_TRUE(pop(VcpuIndex{1}));
   EXPECT_FALSE(pop(VcpuIndex{0})) << "one tick in all, not one a vCPU";
-  sampler->issue_ticks(50, clock_ns() - 10 * Sampler::kFreshNs);  // all vCPUs slept
+  sampler->issue_ticks(5);
   run_block(VcpuIndex{0});
-  EXPECT_FALSE(pop(VcpuIndex{0})) << "what was due long ago was not spent here";
-  sampler->issue_ticks(5, clock_ns());
+  EXPECT_EQ(pop(VcpuIndex{0})->weight, 5U) << "a block that took its time";
+}
+
+TEST_F(SamplerTest, WithOneThreadTicksOfItsSleepGoToNoBlockHoweverSoonOneStarts) {
+  make({}, 2);
+  sampler->set_threading(Threading::kOne);
+  sampler->issue_ticks(50, OneThread::kSleeps);
   run_block(VcpuIndex{0});
-  EXPECT_EQ(pop(VcpuIndex{0})->weight, 1U) << "four of the five are older than 2 ms at 99 Hz";
-  sampler->issue_ticks(3, clock_ns());
+  EXPECT_FALSE(pop(VcpuIndex{0})) << "the trap's entry, which ends the sleep, has not spent them";
+  sampler->issue_ticks(2);
+  sampler->issue_ticks(7, OneThread::kSleeps);
+  run_block(VcpuIndex{1});
+  EXPECT_EQ(pop(VcpuIndex{1})->weight, 2U) << "due before the thread went to sleep";
+  sampler->issue_ticks(3);
   const auto first = ledger(Moment::kEnd, VcpuIndex{0}).ticks;
   const auto second = ledger(Moment::kEnd, VcpuIndex{1}).ticks;
-  EXPECT_EQ(first.issued + second.issued, 59U);
-  EXPECT_EQ(first.unknown_idle, 50U + 4U + 3U);
+  EXPECT_EQ(first.issued + second.issued, 62U);
+  EXPECT_EQ(first.unknown_idle, 57U);
+  EXPECT_EQ(second.kernel, 2U);
+  EXPECT_EQ(first.lost, 3U) << "fell due while it ran, and no block started any more";
   EXPECT_EQ(sum(first), first.issued);
   EXPECT_EQ(sum(second), second.issued);
 }
 
 TEST_F(SamplerTest, AfterQuiesceNothingIsTaken) {
   make({});
-  sampler->issue_ticks(1, 0);
+  sampler->issue_ticks(1);
   sampler->quiesce();
   run_block();
   sampler->outside_alarm(kFirst, kUserPc, cpu);

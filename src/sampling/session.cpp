@@ -58,7 +58,7 @@ Result<capture::Header> make_header(const Options& options, const HostFacts& fac
 
 Session::Session(const Options& options, const HostFacts& facts, WordsSource& words)
     : sampler_(options, facts.target, facts.max_vcpus, words, clock_ns()),
-      ticker_(sampler_),
+      ticker_(sampler_, report),
       recorder_(sampler_, ticker_, report),
       vcpus_at_start_(facts.vcpus) {}
 
@@ -91,7 +91,8 @@ void Session::vcpu_online(VcpuIndex vcpu, int thread_id) {
     recorder_.idle_is_unknown();
     report_one_thread(sampler_.max_vcpus());
   }
-  if (vcpus_online_ == vcpus_at_start_) ticker_.begin();
+  if (vcpus_online_ != vcpus_at_start_) return;
+  ticker_.begin(sampler_.threading() == Threading::kOne ? std::optional(first_thread_id_) : std::nullopt);
 }
 
 void Session::refuse(const std::string& why) {

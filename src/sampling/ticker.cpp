@@ -23,7 +23,17 @@ void Ticker::stop() {
   take_due();  // the emulator may have been continued and ended at once; ticks of the last moment are nobody's any more
 }
 
-void Ticker::begin() noexcept { begin_ns_.store(clock_ns(), std::memory_order_release); }
+void Ticker::begin(std::optional<int> shared_thread) noexcept {
+  shared_thread_ = shared_thread;
+  begin_ns_.store(clock_ns(), std::memory_order_release);  // pairs with the acquire in run()
+}
+
+void Ticker::prepare(uint64_t begin_ns) {
+  schedule_.emplace(sampler_.options().freq_hz, begin_ns);
+  if (!shared_thread_) return;
+  if (const auto opened = shared_thread_state_.open(*shared_thread_); !opened)
+    report_("qperf: " + opened.error().message + ": without it ticks of idle time are charged to the code that ends it");
+}
 
 void Ticker::catch_up() {
   const std::lock_guard lock(mutex_);
@@ -39,7 +49,8 @@ uint64_t Ticker::take_due() {
 }
 
 void Ticker::issue_due() {
-  if (const uint64_t ticks = take_due(); ticks != 0) sampler_.issue_ticks(ticks, clock_ns());
+  const uint64_t ticks = take_due();
+  if (ticks != 0) sampler_.issue_ticks(ticks, shared_thread_state_.sleeps() ? OneThread::kSleeps : OneThread::kRuns);
 }
 
 void Ticker::run() {
@@ -48,8 +59,8 @@ void Ticker::run() {
   constexpr uint64_t kPollForBeginNs = 5'000'000;
   std::unique_lock lock(mutex_);
   while (!stopping_) {
-    const uint64_t begin_ns = begin_ns_.load(std::memory_order_acquire);  // pairs with the release in begin()
-    if (begin_ns != 0 && !schedule_) schedule_.emplace(sampler_.options().freq_hz, begin_ns);
+    const uint64_t begin_ns = begin_ns_.load(std::memory_order_acquire);
+    if (begin_ns != 0 && !schedule_) prepare(begin_ns);
     const uint64_t wake_ns = schedule_ ? schedule_->next_due_ns() : clock_ns() + kPollForBeginNs;
     wake_.wait_until(lock, steady_clock::time_point{nanoseconds(wake_ns)});
     if (!stopping_) issue_due();

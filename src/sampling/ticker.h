@@ -3,11 +3,15 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include "sampling/sampler.h"
+#include "sampling/thread_state.h"
 #include "sampling/tick_schedule.h"
 
 namespace qperf::sampling {
@@ -16,7 +20,8 @@ namespace qperf::sampling {
 /// all ticks that were missed, at once. Only time in which the whole emulator stood still gives none (TickSchedule).
 class Ticker {
  public:
-  explicit Ticker(Sampler& sampler) noexcept : sampler_(sampler) {}
+  /// `report` gets one line for the user, without end.
+  Ticker(Sampler& sampler, std::function<void(const std::string&)> report) : sampler_(sampler), report_(std::move(report)) {}
   ~Ticker() { stop(); }
   Ticker(const Ticker&) = delete;
   Ticker& operator=(const Ticker&) = delete;
@@ -25,8 +30,9 @@ class Ticker {
   /// Joins the thread. Idempotent; not the timer thread.
   void stop();
 
-  /// All vCPUs of the start are initialised: time counts from now. Any thread, allocates and locks nothing.
-  void begin() noexcept;
+  /// All vCPUs of the start are initialised: time counts from now. `shared_thread`: the id of the one that runs all vCPUs.
+  /// Any thread, allocates and locks nothing.
+  void begin(std::optional<int> shared_thread) noexcept;
 
   /// Issues what has fallen due, so that a change of the sampler's state holds from now on. The writer thread.
   void catch_up();
@@ -35,16 +41,20 @@ class Ticker {
 
  private:
   void run();
-  uint64_t take_due();  // under mutex_; ticks
-  void issue_due();     // under mutex_
+  void prepare(uint64_t begin_ns);  // under mutex_
+  uint64_t take_due();              // under mutex_; ticks
+  void issue_due();                 // under mutex_
 
   Sampler& sampler_;
+  std::function<void(const std::string&)> report_;
   std::thread thread_;
+  std::optional<int> shared_thread_;   // before begin_ns_
   std::atomic<uint64_t> begin_ns_{0};  // CLOCK_MONOTONIC; 0: not yet
   std::atomic<WallNs> standstill_ns_{0};
   std::mutex mutex_;
   std::condition_variable wake_;
   std::optional<TickSchedule> schedule_;  // under mutex_; nullopt: time does not count yet
+  ThreadState shared_thread_state_;       // with schedule_
   bool stopping_ = false;                 // under mutex_
 };
 

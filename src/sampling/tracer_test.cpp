@@ -103,7 +103,7 @@ TEST_F(TracerTest, SamplesNameTheTaskInForceEvenWhileEventsAreDropped) {
   make({"event_queue=1"});
   emit({1, 1, 0, 0, 0, 0});
   emit({2, 7, 8, 2, 0, 0});  // dropped
-  sampler->issue_ticks(1, clock_ns());
+  sampler->issue_ticks(1);
   sampler->kernel_alarm(kFirst, block, cpu);
   const std::byte* const memory = sampler->vcpu(kFirst).samples.front();
   ASSERT_NE(memory, nullptr);

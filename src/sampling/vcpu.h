@@ -71,9 +71,8 @@ struct alignas(64) Vcpu {
   std::atomic<uint64_t> user_ticks{0};
   std::atomic<uint64_t> idle_ticks{0};
   std::atomic<uint64_t> other_privileged_ticks{0};
-  std::atomic<uint64_t> unknown_idle_ticks{0};    // one-thread TCG only
-  std::atomic<uint64_t> taken_shared_ticks{0};    // one-thread TCG only: issued, as counted by the vCPU that took them
-  std::atomic<bool> in_callback{false};           // see Sampler::quiesce()
+  std::atomic<uint64_t> taken_shared_ticks{0};  // one-thread TCG only: issued, as counted by the vCPU that took them
+  std::atomic<bool> in_callback{false};         // see Sampler::quiesce()
   std::atomic<bool> idle{false};
 
   ring::SlotRing samples;
@@ -81,6 +80,7 @@ struct alignas(64) Vcpu {
   // Timer thread.
   alignas(64) std::atomic<uint64_t> issued_ticks{0};
   std::atomic<uint64_t> idle_ticks_by_timer{0};
+  std::atomic<uint64_t> unknown_idle_ticks{0};  // one-thread TCG only, of the first vCPU: issued and in their bucket at once
 
   // The thread that initialises or removes the vCPU.
   std::atomic<bool> online{false};

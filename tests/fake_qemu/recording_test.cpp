@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "emulator.h"
@@ -32,6 +33,16 @@ void live(Emulator& emulator, unsigned vcpu, const std::atomic<bool>& stop) {
     std::this_thread::sleep_for(2ms);
     emulator.resume(vcpu);
   }
+}
+
+/// How long this thread has run or waited for the host to let it run.
+double ready_ms_of_this_thread() {
+  std::ifstream file("/proc/thread-self/schedstat");
+  double running_ns = 0;
+  double waiting_ns = 0;
+  file >> running_ns >> waiting_ns;
+  EXPECT_TRUE(file) << "/proc/thread-self/schedstat";
+  return (running_ns + waiting_ns) / 1e6;
 }
 
 TEST_F(RecordingTest, ThirtyTwoVcpusConserveEveryTickAndNoneIsFavoured) {
@@ -237,6 +248,30 @@ TEST_F(RecordingTest, VcpusOfOneThreadAreSeenAndIdleIsUnknown) {
   }
   EXPECT_GT(unknown, 250U) << "the pause";
   EXPECT_LT(issued, 2500U) << "one tick for all vCPUs together";
+}
+
+TEST_F(RecordingTest, OneThreadThatWakesUpOftenIsStillIdle) {
+  Emulator emulator({.vcpus = 2});
+  ASSERT_TRUE(emulator.install({"out=" + path, "freq=1000"}));
+  ::testing::internal::CaptureStderr();
+  emulator.init_vcpu(0);
+  emulator.init_vcpu(1);
+  ::testing::internal::GetCapturedStderr();
+  // A guest that does nothing but take its own fast timer's interrupts.
+  const double ready_before_ms = ready_ms_of_this_thread();
+  for (const auto end = std::chrono::steady_clock::now() + 1s; std::chrono::steady_clock::now() < end;) {
+    std::this_thread::sleep_for(900us);
+    for (int i = 0; i < 10; ++i) emulator.run(0, Emulator::kKernelPc);
+  }
+  const double ready_ms = ready_ms_of_this_thread() - ready_before_ms;
+  emulator.exit();
+  const auto recording = read_recording(path);
+  ASSERT_TRUE(recording.summary.trailer);
+  const auto& ticks = recording.summary.trailer->ledger.vcpus.at(0).ticks;
+  EXPECT_EQ(ticks.issued, sum_of_buckets(ticks));
+  EXPECT_GT(ticks.unknown_idle, 0U);
+  // On a busy host the timer tends to run when the vCPU wants to. By how late a tick was found all of them were the kernel's.
+  EXPECT_LT(static_cast<double>(ticks.kernel), ready_ms + static_cast<double>(ticks.issued) / 2) << "of " << ticks.issued;
 }
 
 TEST_F(RecordingTest, FingerprintsAreTakenOnceAndAgainWhenTheTextChanges) {
