@@ -33,11 +33,21 @@ struct Plugin {
 
 Plugin* g_plugin = nullptr;  // the plugin's one session
 
+/// False for a vCPU that is left out. Code is shared by all vCPUs, so its blocks are instrumented like the others'.
+bool is_recorded(unsigned vcpu) noexcept {
+  return vcpu < g_plugin->sampler->max_vcpus() && g_plugin->cpus[vcpu].is_known();
+}
+
 void on_kernel_alarm(unsigned vcpu, void* block) noexcept {
+  if (!is_recorded(vcpu)) {
+    g_plugin->scoreboard->words(VcpuIndex{vcpu}).insns = 0;  // icount: or each of its blocks would call from now on
+    return;
+  }
   g_plugin->sampler->kernel_alarm(VcpuIndex{vcpu}, static_cast<const sampling::Block*>(block), g_plugin->cpus[vcpu]);
 }
 
 void on_outside_alarm(unsigned vcpu, void* pc) noexcept {
+  if (!is_recorded(vcpu)) return;
   g_plugin->sampler->outside_alarm(VcpuIndex{vcpu}, GuestVa{reinterpret_cast<uintptr_t>(pc)}, g_plugin->cpus[vcpu]);
 }
 
@@ -52,6 +62,7 @@ void on_shared_outside_block(unsigned, void* pc) noexcept {
 void on_trace_marker(unsigned vcpu, void* block) noexcept {
   // Code that vCPUs share was translated for one of them: as for samples, all count as the first then.
   const unsigned whose = g_plugin->sampler->vcpus_share_code() ? 0 : vcpu;
+  if (!is_recorded(whose)) return;
   g_plugin->sampler->trace_marker(VcpuIndex{whose}, static_cast<const sampling::Block*>(block), g_plugin->cpus[whose]);
 }
 
@@ -114,14 +125,14 @@ void instrument_kernel(qemu_plugin_tb* tb, GuestVa pc) noexcept {
 bool begin_recording() noexcept {
   const auto begun = g_plugin->session->begin();
   if (begun) return true;
-  g_plugin->session->refuse(begun.error().message);
+  g_plugin->session->abandon(begun.error().message);
   static std::atomic<bool> ending{false};  // several vCPUs may come at once
   if (!ending.exchange(true)) std::exit(1);
   return false;
 }
 
 void on_translated(qemu_plugin_tb* tb) {
-  if (g_plugin->session->refused() || !begin_recording()) return;
+  if (g_plugin->session->abandoned() || !begin_recording()) return;
   const GuestVa pc{qemu_plugin_tb_vaddr(tb)};
   if (g_plugin->sampler->options().kernel_range.contains(pc)) {
     instrument_kernel(tb, pc);
@@ -139,8 +150,8 @@ void on_translated(qemu_plugin_tb* tb) {
 void on_vcpu_init(unsigned vcpu) {
   const auto& target = guest::info(g_plugin->sampler->target());
   if (vcpu >= g_plugin->sampler->max_vcpus()) {
-    g_plugin->session->refuse(fmt::format("vCPU {} is beyond the announced maximum of {}", vcpu,
-                                          g_plugin->sampler->max_vcpus()));
+    g_plugin->session->leave_out(fmt::format("vCPU {} is beyond the announced maximum of {}", vcpu,
+                                             g_plugin->sampler->max_vcpus()));
     return;
   }
   if (const auto missing = g_plugin->cpus[vcpu].find_registers(
@@ -149,10 +160,13 @@ void on_vcpu_init(unsigned vcpu) {
                                   *missing, target.name);
     if (target.target == guest::Target::kAarch64)
       why += "; qemu-system-aarch64 starts a 32-bit CPU unless told otherwise: give -cpu cortex-a57 or -cpu max";
-    g_plugin->session->refuse(why);
     // Only now can the registers be seen. Before the first vCPU has run nothing of the guest is lost by ending here, and a run
-    // that was started to be profiled must not go on unprofiled; a hot-plugged CPU of another kind is merely left out.
-    if (!g_plugin->any_vcpu_online.load(std::memory_order_relaxed)) std::exit(1);
+    // that was started to be profiled must not go on unprofiled; a CPU of another kind beside the first is merely left out.
+    if (!g_plugin->any_vcpu_online.load(std::memory_order_relaxed)) {
+      g_plugin->session->abandon(why);
+      std::exit(1);
+    }
+    g_plugin->session->leave_out(why);
     return;
   }
   g_plugin->any_vcpu_online.store(true, std::memory_order_relaxed);  // a lone flag: it orders nothing
@@ -160,14 +174,14 @@ void on_vcpu_init(unsigned vcpu) {
 }
 
 void on_vcpu_exit(unsigned vcpu) {
-  if (vcpu < g_plugin->sampler->max_vcpus()) g_plugin->session->vcpu_offline(VcpuIndex{vcpu});
+  if (is_recorded(vcpu)) g_plugin->session->vcpu_offline(VcpuIndex{vcpu});
 }
 
 void on_vcpu_idle(unsigned vcpu) {
-  if (vcpu < g_plugin->sampler->max_vcpus()) g_plugin->sampler->vcpu_idle(VcpuIndex{vcpu});
+  if (is_recorded(vcpu)) g_plugin->sampler->vcpu_idle(VcpuIndex{vcpu});
 }
 void on_vcpu_resume(unsigned vcpu) {
-  if (vcpu < g_plugin->sampler->max_vcpus()) g_plugin->sampler->vcpu_resume(VcpuIndex{vcpu});
+  if (is_recorded(vcpu)) g_plugin->sampler->vcpu_resume(VcpuIndex{vcpu});
 }
 void on_exit() { g_plugin->session->finish(); }
 

@@ -33,6 +33,8 @@ std::optional<std::string_view> QemuCpu::find_registers(const guest::TargetInfo&
   if (arguments == Arguments::kYes) {
     for (size_t i = 0; i < arguments_.size(); ++i) wanted.push_back({target.arguments[i], &arguments_[i]});
   }
+  is_known_ = false;
+  for (const auto& [name, handle] : wanted) handle->reset();  // another CPU may have been plugged in with this index before
   GArray* const registers = qemu_plugin_get_registers();
   const size_t stride = g_array_get_element_size(registers);  // differs between API versions
   for (guint i = 0; i < registers->len; ++i) {
@@ -43,6 +45,7 @@ std::optional<std::string_view> QemuCpu::find_registers(const guest::TargetInfo&
   g_array_free(registers, TRUE);
   for (const auto& [name, handle] : wanted)
     if (!name.empty() && !handle->has_value()) return name;
+  is_known_ = true;
   return std::nullopt;
 }
 

@@ -23,6 +23,8 @@ class QemuCpu final : public sampling::GuestCpu {
   /// `arguments`: the argument registers, too.
   enum class Arguments : uint8_t { kNo, kYes };
   std::optional<std::string_view> find_registers(const guest::TargetInfo& target, Arguments arguments);
+  /// find_registers() has found all of them.
+  [[nodiscard]] bool is_known() const noexcept { return is_known_; }
 
   std::optional<uint64_t> frame_pointer() noexcept override { return read(frame_pointer_); }
   std::optional<uint64_t> stack_pointer() noexcept override { return read(stack_pointer_); }
@@ -37,6 +39,7 @@ class QemuCpu final : public sampling::GuestCpu {
 
   std::optional<uint64_t> read(Handle handle) noexcept;
 
+  bool is_known_ = false;
   Handle frame_pointer_;
   Handle stack_pointer_;
   Handle link_;

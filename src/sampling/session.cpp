@@ -82,7 +82,6 @@ void Session::start() {
 void Session::vcpu_online(VcpuIndex vcpu, int thread_id) {
   sampler_.vcpu_online(vcpu);
   const std::lock_guard lock(online_mutex_);
-  ++vcpus_online_;
   if (first_thread_id_ == 0) {
     first_thread_id_ = thread_id;
   } else if (thread_id == first_thread_id_ && sampler_.threading() == Threading::kPerVcpu) {
@@ -91,12 +90,22 @@ void Session::vcpu_online(VcpuIndex vcpu, int thread_id) {
     recorder_.idle_is_unknown();
     report_one_thread(sampler_.max_vcpus());
   }
-  if (vcpus_online_ != vcpus_at_start_) return;
+  vcpu_has_come();
+}
+
+void Session::vcpu_has_come() {
+  if (++vcpus_come_ != vcpus_at_start_) return;
   ticker_.begin(sampler_.threading() == Threading::kOne ? std::optional(first_thread_id_) : std::nullopt);
 }
 
-void Session::refuse(const std::string& why) {
-  if (refused_.exchange(true, std::memory_order_relaxed)) return;
+void Session::leave_out(const std::string& why) {
+  report("qperf: " + why + ": this vCPU is left out, the others are recorded");
+  const std::lock_guard lock(online_mutex_);
+  vcpu_has_come();
+}
+
+void Session::abandon(const std::string& why) {
+  if (abandoned_.exchange(true, std::memory_order_relaxed)) return;
   report("qperf: " + why);
   recorder_.abandon(why);
 }

@@ -40,23 +40,27 @@ class Session {
   /// vCPU thread (`thread_id` is its own). When the last vCPU of the start has come, time begins to count.
   void vcpu_online(VcpuIndex vcpu, int thread_id);
   void vcpu_offline(VcpuIndex vcpu) noexcept { sampler_.vcpu_offline(vcpu); }
-  /// The vCPU cannot be profiled: says why, once, and samples nothing from now on. The guest goes on.
-  void refuse(const std::string& why);
-  [[nodiscard]] bool refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
+  /// A vCPU has come that cannot be profiled: says why. The others are recorded.
+  void leave_out(const std::string& why);
+  /// Nothing can be recorded: says why, once, and ends the recording.
+  void abandon(const std::string& why);
+  [[nodiscard]] bool abandoned() const noexcept { return abandoned_.load(std::memory_order_relaxed); }
   /// Ends the recording and joins the threads. Idempotent.
   void finish();
 
  private:
   Session(const Options& options, const HostFacts& facts, WordsSource& words);
 
+  void vcpu_has_come();  // under online_mutex_
+
   Sampler sampler_;
   Ticker ticker_;
   Recorder recorder_;
   const uint32_t vcpus_at_start_;
   std::mutex online_mutex_;  // vCPUs come one by one, before they run
-  uint32_t vcpus_online_ = 0;
+  uint32_t vcpus_come_ = 0;  // also those that are left out
   int first_thread_id_ = 0;
-  std::atomic<bool> refused_{false};
+  std::atomic<bool> abandoned_{false};
 };
 
 /// One line on stderr, in one write.

@@ -101,6 +101,7 @@ struct State {
 };
 
 State* g_state = nullptr;
+thread_local unsigned t_initialised = 0;  // the vCPU whose init event this thread is in or has had last
 constexpr uint64_t kPluginId = 42;
 
 // In the program's read-only text, where the plugin looks for it.
@@ -251,7 +252,7 @@ EXPORT GArray* qemu_plugin_get_registers(void) {
   static const char* const names[] = {"zero", "ra", "sp", "fp", "priv", "a0", "a1", "a2", "a3", "a4", "a5"};
   GArray* const array = g_array_new(FALSE, TRUE, sizeof(Descriptor));
   for (size_t i = 0; i < std::size(names); ++i) {
-    if (g_state->machine.lacks_frame_pointer && std::strcmp(names[i], "fp") == 0) continue;
+    if (g_state->machine.lack_frame_pointer.contains(t_initialised) && std::strcmp(names[i], "fp") == 0) continue;
     Descriptor entry{};
     entry.handle = reinterpret_cast<void*>(i);  // zero is a handle like any other
     entry.name = names[i];
@@ -369,6 +370,7 @@ void Emulator::init_vcpu(unsigned vcpu) {
   size_t vcpus = g_state->scoreboard_vcpus;
   while (vcpu >= vcpus) vcpus *= 2;
   if (vcpus != g_state->scoreboard_vcpus) move_scoreboards(vcpus);
+  t_initialised = vcpu;
   call_vcpu(g_state->registered.vcpu_init, vcpu);
 }
 

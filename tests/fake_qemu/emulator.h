@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,7 @@ class Emulator {
     bool system = true;
     int vcpus = 1;
     int max_vcpus = 0;  // 0: as many as vcpus
-    bool lacks_frame_pointer = false;
+    std::set<unsigned> lack_frame_pointer = {};  // vCPUs
     std::chrono::milliseconds move_time{0};  // how long it takes to move the scoreboards
   };
 

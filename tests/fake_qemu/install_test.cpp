@@ -98,7 +98,7 @@ TEST(Install, SocketPathsAreChecked) {
 }
 
 TEST(Install, ACpuWithoutTheRegistersIsNamedAndQemuEnds) {
-  Emulator emulator({.lacks_frame_pointer = true});
+  Emulator emulator({.lack_frame_pointer = {0}});
   const auto path = temporary_path("noregs.bin");
   ASSERT_TRUE(emulator.install({"out=" + path}));
   EXPECT_EXIT(emulator.init_vcpu(0), ::testing::ExitedWithCode(1), "has no register \"fp\"");
@@ -134,7 +134,7 @@ TEST_F(EarlierCapture, OutlivesAStartThatIsRefused) {
 }
 
 TEST_F(EarlierCapture, OutlivesACpuThatCannotBeProfiled) {
-  Emulator emulator({.lacks_frame_pointer = true});
+  Emulator emulator({.lack_frame_pointer = {0}});
   ASSERT_TRUE(emulator.install({out}));
   EXPECT_EXIT(emulator.init_vcpu(0), ::testing::ExitedWithCode(1), "has no register");
   emulator.exit();
