@@ -60,6 +60,23 @@ FAKE_RUN='exit 1' expect 1 'QEMU ended before the guest ran: nothing was recorde
 expect 1 'nothing was recorded, earlier.bin is as it was' -q -o earlier.bin -- "$qemu"
 FAKE_RUN='echo new >earlier.bin' expect 1 'earlier.bin: .*no .*capture' -o earlier.bin -- "$qemu"
 
+# A real one, too, has neither its summary nor hints shown, and is not written into.
+cp "$QPERF_SOURCE/tests/compat/v5.qperf" older.bin
+for quiet in '' -q; do
+  expect 1 'nothing was recorded, older.bin is as it was' $quiet -o older.bin -- "$qemu" -M help
+  FAKE_RUN='exit 7' expect 7 'nothing was recorded' $quiet -o older.bin -- "$qemu"
+  expect 1 'nothing was recorded' $quiet --start-on never -o older.bin -- "$qemu"
+done
+! grep -q 'next:\|start-on' err || fail "a run without a capture has hints: $(cat err)"
+cmp older.bin "$QPERF_SOURCE/tests/compat/v5.qperf" || fail "the older capture was changed"
+
+# What goes in is not written over.
+printf '\x7fELF' >kernel.elf
+ln -s kernel.elf link.elf
+expect 2 'kernel.elf: is an input and would be overwritten' -e link.elf -o kernel.elf -- "$qemu"
+expect 2 'kernel.elf: is an input and would be overwritten' -o "$work/kernel.elf" -- "$qemu" -kernel kernel.elf
+not_run "the capture would lie over the kernel"
+
 # Commas in names are doubled for QEMU's parser.
 expect 1 '' -o 'a,b.bin' --freq 100 --plugin-argument 'max_frames=9' -- "$qemu"
 has_argument "$work/plugin.so,freq=100,max_frames=9,out=$work/a,,b.bin"

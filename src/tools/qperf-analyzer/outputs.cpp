@@ -11,6 +11,7 @@
 #include "export/output_file.h"
 #include "tools/profiles/folded_output.h"
 #include "tools/profiles/off_cpu_output.h"
+#include "tools/profiles/recorded_elf.h"
 #include "tools/profiles/speedscope_output.h"
 
 namespace qperf::tools {
@@ -81,6 +82,11 @@ Result<void> write_outputs(const Options& options, const Profiles& profiles, con
   if (options.split_by_cpu) split_vcpus = profiles.vcpus();
   for (const VcpuIndex vcpu : split_vcpus) split_paths.push_back(split_path(options.output, vcpu));
   QPERF_RETURN_IF_ERROR(check_split_paths(options, split_paths));
+  for (const auto* capture : {&profiles.current, profiles.baseline}) {
+    if (capture == nullptr) continue;
+    QPERF_RETURN_IF_ERROR(check_recorded_elf_is_kept(capture->input, named_outputs_of(options)));
+    QPERF_RETURN_IF_ERROR(check_recorded_elf_is_kept(capture->input, split_paths));
+  }
   std::vector<std::unique_ptr<exporter::OutputFile>> files;
   const auto add_file = [&](const std::string& path, const auto& write) -> Result<void> {
     QPERF_ASSIGN_OR_RETURN(auto file, exporter::OutputFile::create(path));

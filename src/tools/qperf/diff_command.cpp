@@ -5,6 +5,7 @@
 
 #include "base/printable.h"
 #include "export/output_file.h"
+#include "tools/profiles/recorded_elf.h"
 #include "tools/qperf/diff_files.h"
 #include "tools/qperf/diff_input.h"
 #include "tools/qperf/diff_options.h"
@@ -65,6 +66,8 @@ Result<int> diff(const DiffText& typed) {
   QPERF_ASSIGN_OR_RETURN(const DiffOptions options, check_diff(typed));
   QPERF_RETURN_IF_ERROR(check_output(options));
   QPERF_ASSIGN_OR_RETURN(DiffInput input, load_diff(options));
+  for (const auto* side : {&input.before_captures, &input.after_captures})
+    for (const LoadedCapture& capture : *side) QPERF_RETURN_IF_ERROR(check_recorded_elf_is_kept(capture.profile.input, {options.output}));
   const report::FrameKeys keys = report::keys_by_stable_name(input.names.frames);
   const report::Comparison comparison = report::compare(input.before, input.after, keys, input.names);
   QPERF_ASSIGN_OR_RETURN(const int written, write(input, options, comparison, keys));

@@ -11,6 +11,7 @@
 #include "analysis/units.h"
 #include "base/printable.h"
 #include "export/output_file.h"
+#include "tools/profiles/recorded_elf.h"
 #include "tools/profiles/short_names.h"
 #include "tools/progress/progress_line.h"
 #include "tools/qperf/capture_options.h"
@@ -96,12 +97,15 @@ Result<int> run(const ExportOptions& options) {
   profile::NamedStacks names;
   const LoadNeeds needs = options.off_cpu ? LoadNeeds{.replay = true} : format->needs;
   QPERF_ASSIGN_OR_RETURN(const LoadedCapture capture, load_capture(options.capture, needs, names));
+  QPERF_RETURN_IF_ERROR(check_recorded_elf_is_kept(capture.profile.input, {options.output}));
   print_warnings(capture);
   QPERF_ASSIGN_OR_RETURN(const auto host, load_with_host(options.host, capture, names));
   std::unique_ptr<LoadedCapture> baseline;
   if (!options.baseline.empty()) {
     QPERF_ASSIGN_OR_RETURN(baseline, load_baseline(options, capture, needs, names));
+    QPERF_RETURN_IF_ERROR(check_recorded_elf_is_kept(baseline->profile.input, {options.output}));
   }
+  if (host) QPERF_RETURN_IF_ERROR(check_recorded_elf_is_kept(host->capture.profile.input, {options.output}));
   QPERF_ASSIGN_OR_RETURN(const auto trace, load_with_trace(options.trace, capture));
   if (trace) QPERF_RETURN_IF_ERROR(check_no_input_is_overwritten({trace->path}, {options.output}));
   if (trace && trace->traced.trace.requests.empty()) report_warning(fmt::format("{}: {}", printable(trace->path), kNoRequests));

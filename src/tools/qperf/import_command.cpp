@@ -8,6 +8,7 @@
 
 #include "analysis/capture_input.h"
 #include "capture/reader.h"
+#include "tools/profiles/selection.h"
 #include "tools/progress/progress_line.h"
 #include "tools/qperf/import_job.h"
 #include "tools/qperf/reading_commands.h"
@@ -49,6 +50,7 @@ Result<int> import(const ImportText& typed) {
     QPERF_ASSIGN_OR_RETURN(job.format, one_of("--format", typed.format, kFormats));
   }
   job.elf = typed.elf;
+  QPERF_RETURN_IF_ERROR(check_no_input_is_overwritten({typed.file, typed.beside, typed.elf}, {job.output, names_path(job)}));
   if (!typed.beside.empty()) {
     QPERF_ASSIGN_OR_RETURN(job.start_monotonic_ns, start_of(typed.beside));
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string_view>
@@ -17,6 +18,7 @@
 #include "foreign/line_reader.h"
 #include "foreign/older_capture.h"
 #include "foreign/perf_script.h"
+#include "foreign/symbol_elf.h"
 #include "symbols/image.h"
 
 namespace qperf::tools {
@@ -94,7 +96,7 @@ class TextImport {
   uint64_t unknown_line_ = 0;
 };
 
-void warn(const foreign::ReadCounts& read, const foreign::CaptureImport::Counts& written, ImportResult& result) {
+void warn(const ImportJob& job, const foreign::ReadCounts& read, const foreign::CaptureImport::Counts& written, ImportResult& result) {
   if (read.bad_lines != 0) {
     result.complete = false;
     result.warnings.push_back(fmt::format("{} lines were not understood, the first is line {}", read.bad_lines, read.first_bad_line));
@@ -108,14 +110,39 @@ void warn(const foreign::ReadCounts& read, const foreign::CaptureImport::Counts&
     result.warnings.push_back(
         fmt::format("{} stacks have more than {} frames: their roots were left out", read.cut_stacks, foreign::kMaxHostFrames));
   }
-  if (written.before_start != 0)
+  if (written.before_start != 0 && job.start_monotonic_ns)
     result.warnings.push_back(fmt::format("{} samples are older than the capture of --beside and were left out{}", written.before_start,
                                           written.samples == 0 ? ": was perf record run with -k CLOCK_MONOTONIC?" : ""));
+  if (written.before_start != 0 && !job.start_monotonic_ns) {
+    result.complete = false;
+    result.warnings.push_back(fmt::format("{} samples are older than the first one and were left out: sort them by time", written.before_start));
+  }
   if (written.functions_merged != 0)
     result.warnings.push_back(fmt::format("more functions than {}: the others are '[other functions]'", uint32_t{1} << 20));
 }
 
+/// Whether an import made the file: its functions are such as stand in no program.
+bool is_of_an_import(const std::string& path) {
+  const auto image = symbols::Image::open(path);
+  if (!image) return false;
+  const auto bytes = foreign::function_bytes(0);
+  return std::ranges::equal(image->bytes_at(foreign::function_address(0), bytes.size()), bytes);
+}
+
+/// Nobody typed the name of this file: what lies there may be replaced only if an import made it.
+Result<void> check_names_may_be_written(const std::string& path) {
+  std::error_code failure;
+  if (std::filesystem::is_regular_file(path, failure) && std::filesystem::file_size(path, failure) > 0 && !is_of_an_import(path))
+    return Error{ErrorCode::kUsage, fmt::format("{}: the names would be written there, and it was not made by an import: give another OUT "
+                                                "(the names go to OUT.elf), or remove it",
+                                                path)};
+  return {};
+}
+
 Result<ImportResult> import_text(const ImportJob& job) {
+  if (!job.elf.empty())
+    return Error{ErrorCode::kUsage, fmt::format("--elf {}: goes with captures of the older format only: text has its names with it", job.elf)};
+  QPERF_RETURN_IF_ERROR(check_names_may_be_written(names_path(job)));
   QPERF_ASSIGN_OR_RETURN(auto file, exporter::OutputFile::create(job.output));
   FileBytes bytes(*file);
   foreign::CaptureImport sink(bytes, {.format = {}, .start_monotonic_ns = job.start_monotonic_ns});
@@ -132,7 +159,7 @@ Result<ImportResult> import_text(const ImportJob& job) {
   if (auto finished = text.finish(); !finished) return std::move(finished).error().in(job.input);
   if (text.format() == ForeignFormat::kFolded && job.start_monotonic_ns)
     return Error{ErrorCode::kUsage, fmt::format("{}: folded stacks have no time: --beside goes with perf script", job.input)};
-  const std::string elf_path = job.output + ".elf";
+  const std::string elf_path = names_path(job);
   QPERF_ASSIGN_OR_RETURN(const auto elf, sink.finish(elf_path));
   QPERF_ASSIGN_OR_RETURN(auto elf_file, exporter::OutputFile::create(elf_path));
   elf_file->write({reinterpret_cast<const char*>(elf.data()), elf.size()});
@@ -141,8 +168,8 @@ Result<ImportResult> import_text(const ImportJob& job) {
   QPERF_RETURN_IF_ERROR(elf_file->commit());
   QPERF_RETURN_IF_ERROR(file->commit());
   ImportResult result;
-  warn(text.counts(), sink.counts(), result);
-  result.summary = fmt::format("{}: {} samples of {}; names in {}\n", job.output, sink.counts().samples, text.name(), elf_path);
+  warn(job, text.counts(), sink.counts(), result);
+  result.summary = fmt::format("{}: {} samples of {}; names in {}\n", printable(job.output), sink.counts().samples, text.name(), printable(elf_path));
   return result;
 }
 
@@ -165,7 +192,7 @@ Result<ImportResult> import_older(const ImportJob& job) {
     result.complete = false;
     result.warnings.push_back(fmt::format("{}: the capture is incomplete: it ends inside a record", job.input));
   }
-  result.summary = fmt::format("{}: {} samples of an older capture\n", job.output, summary.samples);
+  result.summary = fmt::format("{}: {} samples of an older capture\n", printable(job.output), summary.samples);
   return result;
 }
 

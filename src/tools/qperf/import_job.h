@@ -21,6 +21,9 @@ struct ImportJob {
   analysis::Progress* progress = nullptr;
 };
 
+/// Where the names of a profile go that has no addresses.
+[[nodiscard]] inline std::string names_path(const ImportJob& job) { return job.output + ".elf"; }
+
 struct ImportResult {
   std::string summary;  // lines for a person
   std::vector<std::string> warnings;

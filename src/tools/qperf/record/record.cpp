@@ -12,6 +12,7 @@
 #include "guest/trace_events.h"
 #include "symbols/image.h"
 #include "tools/command_line/patterns.h"
+#include "tools/profiles/selection.h"
 #include "tools/qperf/command.h"
 #include "tools/qperf/record/child.h"
 #include "tools/qperf/record/probe.h"
@@ -137,6 +138,7 @@ Result<Preparation> prepare(const RecordOptions& options) {
   RunPlan& plan = out.plan;
   const QemuArguments arguments = read_qemu_arguments(std::span(options.command).subspan(1));
   QPERF_RETURN_IF_ERROR(check_can_be_recorded(options.command.front(), arguments));
+  QPERF_RETURN_IF_ERROR(check_no_input_is_overwritten({options.elf, arguments.kernel.value_or("")}, {options.output}));
   QPERF_ASSIGN_OR_RETURN(plan.gate.start_on, parse_pattern("--start-on", options.start_on));
   QPERF_ASSIGN_OR_RETURN(plan.gate.stop_on, parse_pattern("--stop-on", options.stop_on));
   QPERF_ASSIGN_OR_RETURN(const auto delay_ns, parse_seconds("--delay", options.delay_s));
