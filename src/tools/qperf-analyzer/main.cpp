@@ -7,6 +7,7 @@
 
 #include "analysis/profile_capture.h"
 #include "analysis/report.h"
+#include "analysis/units.h"
 #include "base/printable.h"
 #include "options.h"
 #include "outputs.h"
@@ -73,6 +74,9 @@ Result<void> check_comparable(const analysis::CaptureInput& before, const analys
                  fmt::format("--baseline: {} was recorded with mode={}, {} with mode={}: only captures of one "
                              "mode can be compared",
                              before.path, guest::mode_name(old_mode), after.path, guest::mode_name(new_mode))};
+  if (analysis::weight_unit(before) != analysis::weight_unit(after))
+    return Error{ErrorCode::kUsage, fmt::format("--baseline: {} ({}) and {} ({}): only captures of one mode can be compared", before.path,
+                                                analysis::describe_mode(before), after.path, analysis::describe_mode(after))};
   return {};
 }
 

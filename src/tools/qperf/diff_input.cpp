@@ -23,12 +23,19 @@ Result<void> check_comparable(const CaptureInput& first, const CaptureInput& oth
   if (first.legacy != other.legacy)
     return usage(fmt::format("{} is of the older format and cannot be compared with {}", (first.legacy ? first : other).path,
                              (first.legacy ? other : first).path));
-  if (first.legacy || first.summary.header.mode == other.summary.header.mode) return {};
-  return usage(fmt::format("{} was recorded with mode={}, {} with mode={}: only recordings of one mode can be compared", first.path,
-                           guest::mode_name(first.summary.header.mode), other.path, guest::mode_name(other.summary.header.mode)));
+  if (analysis::weight_unit(first) == analysis::weight_unit(other)) return {};
+  return usage(fmt::format("{} ({}) and {} ({}): only recordings of one mode can be compared", first.path, analysis::describe_mode(first), other.path,
+                           analysis::describe_mode(other)));
 }
 
 bool is_wall(const CaptureInput& input) { return analysis::weight_unit(input) == WeightUnit::kTicks; }
+
+/// Samples of other tools stand for no time and no instructions, and how long was recorded is not known of them either.
+Result<void> check_normalize(const CaptureInput& input, Normalize normalize) {
+  if (normalize == Normalize::kTotal || analysis::weight_unit(input) != WeightUnit::kSamples) return {};
+  return usage(fmt::format("{}: {}: its weights are samples, which tell no {}: it goes with --normalize total only", input.path,
+                           analysis::describe_mode(input), normalize == Normalize::kTime ? "time" : "instructions"));
+}
 
 /// Seconds of recording behind the selected samples.
 Result<double> seconds_of(const CaptureInput& input, const SelectionText& selection) {
@@ -62,6 +69,7 @@ Result<double> kinsns_of(const LoadedCapture& capture, const SelectionText& sele
 
 Result<double> value_per_weight(const LoadedCapture& capture, const DiffOptions& options, const SelectionText& selection) {
   const CaptureInput& input = capture.profile.input;
+  QPERF_RETURN_IF_ERROR(check_normalize(input, options.normalize));
   const double quantity = quantity_of_one(input);
   switch (options.normalize) {
     case Normalize::kTotal: return percent_per_weight(capture.profile);
