@@ -12,15 +12,15 @@ namespace {
 
 constexpr size_t kSamplesPerChunk = 4096;
 constexpr size_t kFramesPerChunk = size_t{1} << 17;
-constexpr size_t kMaxNameBytes = 2048;
 constexpr size_t kMaxThreads = size_t{1} << 20;
 
 /// "/usr/lib/libc.so.6" as "[libc.so.6]": what stands for a function that has no name.
-std::string module_name(std::string_view module) {
+std::string module_name(std::string_view module, uint64_t& names_cut) {
   const size_t slash = module.rfind('/');
   if (slash != std::string_view::npos) module.remove_prefix(slash + 1);
   while (module.starts_with('[')) module.remove_prefix(1);
   while (module.ends_with(']')) module.remove_suffix(1);
+  if (module.size() > kMaxNameBytes) ++names_cut;
   return module.empty() ? "[unknown]" : '[' + std::string(module.substr(0, kMaxNameBytes)) + ']';
 }
 
@@ -44,8 +44,12 @@ Result<void> CaptureImport::begin(const HostSample& sample) {
 }
 
 GuestVa CaptureImport::address_of(const HostFrame& frame) {
-  if (frame.function.empty()) name_ = module_name(frame.module);
-  else name_.assign(frame.function.substr(0, kMaxNameBytes));
+  if (frame.function.empty()) {
+    name_ = module_name(frame.module, counts_.names_cut);
+  } else {
+    if (frame.function.size() > kMaxNameBytes) ++counts_.names_cut;
+    name_.assign(frame.function.substr(0, kMaxNameBytes));
+  }
   std::erase(name_, '\0');
   if (name_.empty()) name_ = "[unknown]";
   // Readers of ELFs pass such symbols over: they are the assembler's own.
@@ -87,7 +91,10 @@ void CaptureImport::name_thread(Cpu& cpu, const HostSample& sample, WallNs wall_
   if (sample.tid == 0 && name.empty()) return;
   const auto known = threads_.find(sample.tid);
   if (known != threads_.end() && known->second == name) return;
-  if (known == threads_.end() && threads_.size() == kMaxThreads) return;
+  if (known == threads_.end() && threads_.size() == kMaxThreads) {
+    ++counts_.threads_unnamed;
+    return;
+  }
   threads_[sample.tid] = name;
   ++cpu.ledger.events_taken;
   ++cpu.ledger.events_stored[static_cast<size_t>(capture::EventClass::kMetadata)];

@@ -14,6 +14,9 @@
 
 namespace qperf::foreign {
 
+/// The rest of a longer name is left out.
+inline constexpr size_t kMaxNameBytes = 2048;
+
 struct ImportOptions {
   std::string format;  // for capture::kImportKey
   /// What the wall clock of the capture counts from, of CLOCK_MONOTONIC: the start of the capture that this one belongs beside.
@@ -39,7 +42,9 @@ class CaptureImport final : public SampleSink {
     uint64_t samples = 0;
     uint64_t without_frames = 0;    // put under "[no stack]"
     uint64_t before_start = 0;      // left out: older than start_monotonic_ns
-    uint64_t functions_merged = 0;  // beyond kMaxFunctions: under "[other functions]"
+    uint64_t functions_merged = 0;  // frames of functions beyond kMaxFunctions: under "[other functions]"
+    uint64_t names_cut = 0;         // frames whose name has more than kMaxNameBytes: those that begin alike are one
+    uint64_t threads_unnamed = 0;   // samples of threads beyond a million: without their names
   };
   [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
 

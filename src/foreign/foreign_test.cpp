@@ -10,6 +10,7 @@
 #include "foreign/capture_import.h"
 #include "foreign/folded_text.h"
 #include "foreign/line_reader.h"
+#include "foreign/older_capture.h"
 #include "foreign/perf_script.h"
 #include "foreign/symbol_elf.h"
 #include "symbols/image.h"
@@ -193,6 +194,42 @@ TEST(CaptureImport, KeepsThreadsTimesAndWeights) {
   EXPECT_EQ(samples[1].task, TaskId{8});
   ASSERT_EQ(events.size(), 1U);
   EXPECT_EQ(events[0].args[2], 8U);
+}
+
+TEST(CaptureImport, CountsNamesThatLoseTheirEnds) {
+  MemorySink sink;
+  CaptureImport import(sink, {.format = "folded stacks", .start_monotonic_ns = std::nullopt});
+  const std::string longest(kMaxNameBytes, 'f');
+  const std::string first = longest + "A";
+  const std::string second = longest + "B";
+  const std::string module = "/lib/" + longest + "C";
+  HostSample sample;
+  sample.frames = {{longest, ""}, {"main", ""}};
+  ASSERT_TRUE(import.sample(sample));
+  EXPECT_EQ(import.counts().names_cut, 0U);
+  sample.frames = {{first, ""}, {second, ""}, {"", module}};
+  ASSERT_TRUE(import.sample(sample));
+  EXPECT_EQ(import.counts().names_cut, 3U);
+}
+
+TEST(OlderCapture, CountsWhatIsWrittenAndWhatHasNoAddress) {
+  const std::string path = testing::TempDir() + "/older_capture_test.bin";
+  const auto write = [&](std::string_view bytes) {
+    std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  };
+  using namespace std::string_view_literals;
+  write("QPERF\0\1"  // each record: vCPU, number of addresses, addresses of a byte each
+        "\0\2\7\0"
+        "\0\1\0"
+        "\0\0"
+        "\1\1\x9"sv);
+  MemorySink sink;
+  const auto summary = convert_older_capture(path, {}, sink);
+  ASSERT_TRUE(summary) << summary.error().message;
+  EXPECT_EQ(summary->samples, 2U);
+  EXPECT_EQ(summary->without_address, 2U);
+  EXPECT_FALSE(summary->cut);
+  std::filesystem::remove(path);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "capture/header_keys.h"
+#include "capture/legacy.h"
 #include "capture/records.h"
 
 namespace qperf::foreign {
@@ -30,8 +31,8 @@ struct Vcpu {
 
 }  // namespace
 
-Result<capture::LegacySummary> convert_older_capture(const std::string& path, const OlderCaptureOptions& options,
-                                                     capture::ByteSink& sink) {
+Result<OlderCaptureSummary> convert_older_capture(const std::string& path, const OlderCaptureOptions& options,
+                                                  capture::ByteSink& sink) {
   capture::Writer writer(sink);
   capture::Header header;
   header.target = options.target;
@@ -43,6 +44,7 @@ Result<capture::LegacySummary> convert_older_capture(const std::string& path, co
   header.elf_build_id = options.elf_build_id;
   QPERF_RETURN_IF_ERROR(writer.begin(header));
   QPERF_RETURN_IF_ERROR(writer.metadata({{std::string(capture::kImportKey), std::string("older capture")}}));
+  OlderCaptureSummary summary;
   std::map<uint32_t, Vcpu> vcpus;
   const auto flush = [&](Vcpu& vcpu) -> Result<void> {
     if (vcpu.chunk.samples.empty()) return {};
@@ -53,7 +55,11 @@ Result<capture::LegacySummary> convert_older_capture(const std::string& path, co
   };
   const auto on_sample = [&](VcpuIndex index, std::span<const GuestVa> addresses) -> Result<void> {
     capture::Site site;
-    if (!to_site(addresses, site)) return {};
+    if (!to_site(addresses, site)) {
+      ++summary.without_address;
+      return {};
+    }
+    ++summary.samples;
     Vcpu& vcpu = vcpus[index.raw];
     vcpu.chunk.vcpu = vcpu.ledger.vcpu = index;
     vcpu.chunk.samples.push_back({.site = static_cast<uint32_t>(vcpu.chunk.sites.size()),
@@ -66,7 +72,8 @@ Result<capture::LegacySummary> convert_older_capture(const std::string& path, co
     ++vcpu.ledger.walks_by_stop[static_cast<size_t>(capture::StopReason::kBottom)];
     return vcpu.chunk.samples.size() < kSamplesPerChunk ? Result<void>() : flush(vcpu);
   };
-  QPERF_ASSIGN_OR_RETURN(const auto summary, capture::read_legacy_capture(path, on_sample));
+  QPERF_ASSIGN_OR_RETURN(const auto read, capture::read_legacy_capture(path, on_sample));
+  summary.cut = read.cut;
   uint64_t count = 1;
   capture::Trailer trailer;
   for (auto& [index, vcpu] : vcpus) {

@@ -117,8 +117,20 @@ void warn(const ImportJob& job, const foreign::ReadCounts& read, const foreign::
     result.complete = false;
     result.warnings.push_back(fmt::format("{} samples are older than the first one and were left out: sort them by time", written.before_start));
   }
-  if (written.functions_merged != 0)
-    result.warnings.push_back(fmt::format("more functions than {}: the others are '[other functions]'", uint32_t{1} << 20));
+  if (written.names_cut != 0) {
+    result.complete = false;
+    result.warnings.push_back(fmt::format("{} frames have a name of more than {} bytes: its end was left out, and functions that begin alike are one",
+                                          written.names_cut, foreign::kMaxNameBytes));
+  }
+  if (written.functions_merged != 0) {
+    result.complete = false;
+    result.warnings.push_back(
+        fmt::format("more functions than {}: {} frames of others are '[other functions]'", foreign::kMaxFunctions - 1, written.functions_merged));
+  }
+  if (written.threads_unnamed != 0) {
+    result.complete = false;
+    result.warnings.push_back(fmt::format("{} samples are of threads whose names were left out: too many threads", written.threads_unnamed));
+  }
 }
 
 /// Whether an import made the file: its functions are such as stand in no program.
@@ -192,6 +204,8 @@ Result<ImportResult> import_older(const ImportJob& job) {
     result.complete = false;
     result.warnings.push_back(fmt::format("{}: the capture is incomplete: it ends inside a record", job.input));
   }
+  if (summary.without_address != 0)
+    result.warnings.push_back(fmt::format("{}: {} records have no address and were left out", job.input, summary.without_address));
   result.summary = fmt::format("{}: {} samples of an older capture\n", printable(job.output), summary.samples);
   return result;
 }
