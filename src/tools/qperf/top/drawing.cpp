@@ -89,6 +89,9 @@ std::vector<std::string> draw(const Snapshot& snapshot, const std::string& title
                         snapshot.finished ? "; the recording has ended" : ""));
   if (snapshot.damaged_chunks != 0)
     lines.add(fmt::format("caution: {} chunks of the capture are damaged or missing: what is whole is shown", snapshot.damaged_chunks));
+  if (snapshot.whole_since_ns)
+    lines.add(fmt::format("caution: more samples than are kept: those of the last {:.1f} s are shown",
+                          static_cast<double>(snapshot.end_ns - std::min(snapshot.end_ns, *snapshot.whole_since_ns)) * 1e-9));
   lines.add(note);
   add_vcpus(lines, snapshot);
   add_tasks(lines, snapshot);

@@ -16,10 +16,24 @@ Result<void> LiveNames::prepare() {
                          analysis::ImageSet::open(elfs_, input, analysis::Mismatch::kRefuse, messages));
   rules_.reset();
   images_.emplace(std::move(images));
+  clear_names();
+  return {};
+}
+
+void LiveNames::clear_names() {
+  rules_.reset();
   lookups_ = std::make_unique<analysis::LookupTable>();
   named_.clear();
   rules_.emplace(*images_, kernel_range_, *lookups_);
-  return {};
+}
+
+void LiveNames::clear_stacks() {
+  // A forged capture has new addresses in every window.
+  constexpr size_t kMaxNames = size_t{1} << 22;
+  stacks_.clear();
+  if (lookups_ == nullptr || lookups_->all().size() <= kMaxNames) return;
+  clear_names();
+  frames_ = profile::FrameTable();
 }
 
 size_t LiveNames::add(const capture::Site& site, WallNs wall_ns) {

@@ -29,10 +29,12 @@ class LiveNames {
   void frames(size_t stack, Stack& out) const;
   [[nodiscard]] const profile::Frame& frame(profile::FrameId id) const noexcept { return frames_[id]; }
   [[nodiscard]] size_t frame_count() const noexcept { return frames_.size(); }
-  /// Forgets the stacks, not the names: they are those of one snapshot.
-  void clear_stacks() { stacks_.clear(); }
+  /// Forgets the stacks: they are those of one snapshot. Names stay, up to more than any kernel has.
+  void clear_stacks();
 
  private:
+  void clear_names();
+
   std::string path_;
   std::vector<analysis::ElfArgument> elfs_;
   size_t fingerprints_ = 0;

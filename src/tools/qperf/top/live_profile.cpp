@@ -9,36 +9,24 @@
 #include "guest/trace_events.h"
 #include "sched/task_table.h"
 #include "tools/qperf/top/live_names.h"
+#include "tools/qperf/top/sample_window.h"
+#include "tools/qperf/top/tick_history.h"
 
 namespace qperf::tools {
 namespace {
 
-/// More samples than a window can usefully show; the oldest go first.
-constexpr size_t kMaxSamplesKept = 1'000'000;
-
 uint64_t since(uint64_t now, uint64_t before) { return now > before ? now - before : 0; }
-
-capture::Ticks ticks_since(const capture::Ticks& now, const capture::Ticks& before) {
-  return {.issued = since(now.issued, before.issued),
-          .kernel = since(now.kernel, before.kernel),
-          .user = since(now.user, before.user),
-          .idle = since(now.idle, before.idle),
-          .other_privileged = since(now.other_privileged, before.other_privileged),
-          .lost = since(now.lost, before.lost),
-          .unknown_idle = since(now.unknown_idle, before.unknown_idle)};
-}
 
 }  // namespace
 
 struct LiveProfile::State {
   State(const std::string& path, std::vector<analysis::ElfArgument> elfs, uint64_t window)
-      : names(path, std::move(elfs)), window_ns(window) {}
+      : names(path, std::move(elfs)), window_ns(window), ticks(window) {}
 
   void keep(const capture::SampleChunk& chunk) {
     if (chunk.samples.empty()) return;
-    kept += chunk.samples.size();
     end_ns = std::max(end_ns, chunk.samples.back().wall_ns);
-    chunks.push_back(chunk);
+    samples.keep(chunk);
   }
 
   void learn(const capture::EventChunk& chunk) {
@@ -52,19 +40,14 @@ struct LiveProfile::State {
   }
 
   void note(const capture::Ledger& ledger) {
-    if (!ledgers.empty() && ledgers.back().wall_ns == ledger.wall_ns) ledgers.pop_back();
-    ledgers.push_back(ledger);
+    ticks.note(ledger);
     end_ns = std::max(end_ns, ledger.wall_ns);
   }
 
   void forget_what_is_old() {
     const WallNs from = since(end_ns, window_ns);
-    while (!chunks.empty() && (chunks.front().samples.back().wall_ns < from || kept > kMaxSamplesKept)) {
-      kept -= chunks.front().samples.size();
-      chunks.pop_front();
-    }
-    // One from before the window: the loads count from it.
-    while (ledgers.size() > 2 && ledgers[1].wall_ns <= from) ledgers.pop_front();
+    samples.forget_before(from);
+    ticks.forget_before(from);
   }
 
   Result<void> sum_samples(Snapshot& out);
@@ -73,9 +56,8 @@ struct LiveProfile::State {
   LiveNames names;
   uint64_t window_ns;
   std::optional<capture::Follower> follower;
-  std::deque<capture::SampleChunk> chunks;  // by the time they were written
-  size_t kept = 0;
-  std::deque<capture::Ledger> ledgers;
+  SampleWindow samples;
+  TickHistory ticks;
   sched::TaskTable tasks;
   bool has_tasks = false;
   WallNs end_ns = 0;
@@ -87,11 +69,11 @@ Result<void> LiveProfile::State::sum_samples(Snapshot& out) {
   std::map<uint32_t, uint64_t> by_vcpu;
   std::vector<uint64_t> by_stack;
   names.clear_stacks();
-  for (const capture::SampleChunk& chunk : chunks) {
+  for (const capture::SampleChunk& chunk : samples.chunks()) {
     constexpr size_t kNotYet = ~size_t{0};
     std::vector<size_t> stack_of_site(chunk.sites.size(), kNotYet);
     for (const capture::Sample& sample : chunk.samples) {
-      if (sample.wall_ns < from || sample.site >= chunk.sites.size()) continue;
+      if (sample.wall_ns < from) continue;
       size_t& stack = stack_of_site[sample.site];
       if (stack == kNotYet) stack = names.add(chunk.sites[sample.site], sample.wall_ns);
       if (by_stack.size() <= stack) by_stack.resize(stack + 1);
@@ -136,19 +118,11 @@ Result<void> LiveProfile::State::sum_samples(Snapshot& out) {
 }
 
 void LiveProfile::State::sum_loads(Snapshot& out) const {
-  if (ledgers.empty()) return;
-  const capture::Ledger& now = ledgers.back();
-  for (const capture::VcpuLedger& vcpu : now.vcpus) {
+  for (const capture::VcpuLedger& vcpu : ticks.newest().vcpus) {
     out.dropped += vcpu.dropped_queue_full + vcpu.dropped_writer;
-    capture::Ticks before;
-    if (ledgers.size() > 1) {
-      for (const capture::VcpuLedger& old : ledgers.front().vcpus) {
-        if (old.vcpu == vcpu.vcpu) before = old.ticks;
-      }
-    }
     auto row = std::ranges::find(out.vcpus, vcpu.vcpu.raw, &VcpuLoad::vcpu);
     if (row == out.vcpus.end()) row = out.vcpus.insert(out.vcpus.end(), {.vcpu = vcpu.vcpu.raw, .ticks = {}, .weight = 0});
-    row->ticks = ticks_since(vcpu.ticks, before);
+    row->ticks = ticks.ticks_of(vcpu);
   }
   std::ranges::sort(out.vcpus, {}, &VcpuLoad::vcpu);
 }
@@ -193,6 +167,8 @@ Result<Snapshot> LiveProfile::refresh() {
   out.end_ns = state_->end_ns;
   out.finished = summary->trailer.has_value();
   out.damaged_chunks = summary->integrity.damaged_chunks + summary->integrity.missing_chunks;
+  if (const auto dropped = state_->samples.dropped_until(); dropped && *dropped >= since(state_->end_ns, state_->window_ns))
+    out.whole_since_ns = *dropped;
   QPERF_RETURN_IF_ERROR(state_->sum_samples(out));
   state_->sum_loads(out);
   return out;

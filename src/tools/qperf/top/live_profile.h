@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -42,6 +41,7 @@ struct Snapshot {
   uint64_t dropped = 0;  // samples since the start
   bool finished = false;
   uint64_t damaged_chunks = 0;  // since the start, missing ones too
+  std::optional<WallNs> whole_since_ns;  // the window has more samples than are kept: those from before are not in it
   std::vector<VcpuLoad> vcpus;         // by number
   std::vector<HotTask> tasks;          // heaviest first; empty without trace events
   std::vector<HotFunction> functions;  // by self, then inclusive, then name
