@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "base/printable.h"
 
@@ -41,9 +42,22 @@ bool is_program(const std::string& path) { return ::access(path.c_str(), X_OK) =
 /// The input is small (a command or two): a pipe's buffer takes it whole, so that nothing is written while output waits.
 constexpr size_t kMaxInputBytes = 4096;
 
+using Deadline = std::chrono::steady_clock::time_point;
+
+/// Waits for the child's end, at most until `deadline`; false: it lives on.
+bool wait_until(Deadline deadline, pid_t child, int& status) {
+  constexpr auto kLongestNap = std::chrono::milliseconds(20);
+  for (auto nap = std::chrono::milliseconds(1);; nap = std::min(2 * nap, kLongestNap)) {
+    const pid_t ended = ::waitpid(child, &status, WNOHANG);
+    if (ended == child || (ended < 0 && errno != EINTR)) return true;
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(nap);
+  }
+}
+
 Result<Captured> collect(pid_t child, int output, const std::string& name, unsigned timeout_seconds) {
   Captured captured;
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(timeout_seconds);
+  const Deadline deadline = std::chrono::steady_clock::now() + std::chrono::seconds(timeout_seconds);
   bool in_time = true;
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
@@ -59,9 +73,12 @@ Result<Captured> collect(pid_t child, int output, const std::string& name, unsig
     captured.cut = captured.cut || static_cast<size_t>(got) > room;
     captured.text.append(block, std::min(static_cast<size_t>(got), room));
   }
-  // Whoever closes its output and lives on would be waited for without end.
-  if (!in_time) ::kill(child, SIGKILL);
-  while (::waitpid(child, &captured.status, 0) < 0 && errno == EINTR) {
+  // Whoever closes its output and lives on has no more time than one that prints on.
+  if (!in_time || !wait_until(deadline, child, captured.status)) {
+    in_time = false;
+    ::kill(child, SIGKILL);
+    while (::waitpid(child, &captured.status, 0) < 0 && errno == EINTR) {
+    }
   }
   if (!in_time)
     return Error{ErrorCode::kIo, fmt::format("{}: did not answer within {} seconds", printable(name), timeout_seconds)};

@@ -1,10 +1,15 @@
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+#include <sys/wait.h>
+
 #include <fstream>
+#include <string>
 
 #include "base/pattern.h"
 #include "tools/qperf/record/console.h"
 #include "tools/qperf/record/gate.h"
+#include "tools/qperf/record/program.h"
 #include "tools/qperf/record/qemu_arguments.h"
 #include "tools/qperf/record/trace_request.h"
 
@@ -124,6 +129,23 @@ TEST(ConsoleLines, ShowWhatAPersonSees) {
   EXPECT_EQ(lines_of({"\x1b[3", "1mred\n"}), (Seen{{"red", true}}));
   EXPECT_EQ(lines_of({"\x1b[31\nnext\n"}), (Seen{{"", true}, {"next", true}})) << "a cut sequence ends with its line";
   EXPECT_EQ(lines_of({std::string(5000, 'x') + "\n"}).front().first.size(), ConsoleLines::kMaxLineBytes);
+}
+
+std::string script(const std::string& name, const std::string& text) {
+  const std::string path = testing::TempDir() + "/" + name;
+  std::ofstream(path) << "#!/bin/sh\n" << text;
+  ::chmod(path.c_str(), 0755);
+  return path;
+}
+
+TEST(RunCaptured, WaitsNoLongerForOneThatClosesItsOutput) {
+  const auto silent = run_captured({script("qperf_silent", "exec >&- 2>&-; exec sleep 600\n")}, {}, 1);
+  ASSERT_FALSE(silent);
+  EXPECT_NE(silent.error().message.find("did not answer within 1 seconds"), std::string::npos) << silent.error().message;
+  const auto late = run_captured({script("qperf_late", "echo said; exec >&- 2>&-; sleep 0.1; exit 7\n")}, {}, 60);
+  ASSERT_TRUE(late) << late.error().message;
+  EXPECT_EQ(late->text, "said\n");
+  EXPECT_EQ(WEXITSTATUS(late->status), 7);
 }
 
 TEST(TracePatterns, AreCheckedBeforeQemuSeesThem) {
