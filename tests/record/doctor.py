@@ -75,6 +75,13 @@ def main():
     code, found = findings("-e", kernel, "--", "qemu-system-riscv64", "-M", "virt", "-kernel", BUILD / "guests/riscv64/compute.elf")
     different = found["kernel"]["health"] if "kernel" in found else None
     checks.that(different in ("failed", "ok") and (different == "failed") == (code == 1), "another kernel than that of -e: %s" % found.get("kernel"))
+    note = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0"
+    for name in ("profile", "compute"):
+        data = (BUILD / "guests/riscv64" / (name + ".elf")).read_bytes()
+        (WORK / (name + "-without-id")).write_bytes(data.replace(note, note.replace(b"GNU", b"XNU")))
+    code, found = findings("-e", WORK / "profile-without-id", "--", "qemu-system-riscv64", "-M", "virt", "-kernel", WORK / "compute-without-id")
+    checks.that(found["kernel"]["health"] == "note" and "has no build-id" in found["kernel"]["found"],
+                "two kernels without build-id are not called the same: %s" % found["kernel"])
     code, found = findings("-e", kernel, "--", "qemu-system-aarch64", "-M", "virt")
     checks.that(code == 1 and found["target"]["health"] == "failed", "another machine than the ELF's: %s" % found.get("target"))
     code, out, err = doctor("-e", kernel, path=str(WORK))

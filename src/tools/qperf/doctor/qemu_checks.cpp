@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "symbols/image.h"
 #include "tools/qperf/doctor/doctor.h"
@@ -18,6 +19,11 @@ std::vector<Finding> compare_kernels(const DoctorOptions& options, const QemuArg
   if (!booted || !given)  // a flat image says nothing of where it comes from
     return {{"kernel", Health::kNote,
              *arguments.kernel + " is no ELF: whether it is the build of " + options.elf + " shows when it has run", ""}};
+  // Without a build-id nothing tells builds apart before the guest has run.
+  for (const auto& [image, path] : {std::pair(&*booted, &*arguments.kernel), std::pair(&*given, &options.elf)})
+    if (image->build_id().empty())
+      return {{"kernel", Health::kNote,
+               fmt::format("{} has no build-id: whether -kernel and -e are the same build shows when it has run", *path), ""}};
   if (std::ranges::equal(booted->build_id(), given->build_id()))
     return {{"kernel", Health::kOk, "-kernel and -e are the same build", ""}};
   return {{"kernel", Health::kFailed,
