@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 import subprocess
 
 from record_run import BUILD, QPERF, Checks, Record
@@ -37,6 +38,22 @@ def main():
     seen = counts(run.capture.with_name("capture.bin.trace.log"))
     checks.that("memory_region_ops_write" in seen and "memory_region_ops_read" not in seen, "a list with a '-' line: %s" % seen)
 
+    # QEMU puts its process id where "%d" is in a log's name, and refuses every other '%'.
+    run = Record("log_of_a_process", "profile", "--trace-events", "memory_region_ops_write",
+                 qemu=("-D", str(BUILD / "tests/record/log_of_a_process/q-%d.log")))
+    logs = [path.name for path in run.folder.glob("q-*.log")]
+    checks.that(run.status == 0 and len(logs) == 1 and logs[0] != "q-%d.log" and logs[0].encode() in run.capture.read_bytes(),
+                "a log named after the process is found: %s %s" % (run.status, logs))
+    run = Record("percent", "profile", "--trace-events", "memory_region_ops_write", output="50%.bin")
+    checks.that(run.status == 2 and "refuses names of logs with '%'" in run.stderr and not run.capture.exists(),
+                "a name that QEMU would refuse is refused before the run: %s" % run.stderr)
+    run = Record("percent_with_log", "profile", "--trace-events", "memory_region_ops_write", output="50%.bin",
+                 qemu=("-D", str(BUILD / "tests/record/percent_with_log/q.log")))
+    checks.that(run.status == 0 and b"q.log" in run.capture.read_bytes(), "with a -D of one's own it goes: %s" % run.stderr)
+    run = Record("log_of_each_thread", "profile", "--trace-events", "memory_region_ops_write",
+                 qemu=("-d", "tid", "-D", str(BUILD / "tests/record/log_of_each_thread/q-%d.log")))
+    checks.that(run.status == 2 and "-d tid" in run.stderr, "a log for each thread is refused: %s" % run.stderr)
+
     run = Record("unknown_event", "profile", "--trace-events", "virtio_blk_nonsense")
     checks.that(run.status == 1 and "no event of" in run.stderr and "virtio_blk_nonsense" in run.stderr, "an unknown name stops the run: %s" % run.stderr)
 
@@ -61,6 +78,12 @@ printf '%s\\n' "$@" >arguments
     checks.that("file=%s/c.bin.trace" % os.path.realpath(fake) in words and "-D" not in words, "the binary back end gets a file: %s" % words[-3:])
     checks.that([w for w in words if w.startswith("enable=event_1")] == ["enable=event_1%d" % n for n in range(10)],
                 "a '?' without '*' is spelled out, which QEMU would not do")
+    older = (pathlib.Path(os.environ["QPERF_SOURCE"]) / "tests/compat/v5.qperf").read_bytes()
+    (fake / "c.bin").write_bytes(older)
+    done = subprocess.run([str(QPERF), "record", "-q", "-o", "c.bin", "--plugin", "libqperf.so", "--trace-events", "event_1?", "--", str(qemu)],
+                          cwd=fake, capture_output=True, text=True, check=False)
+    checks.that(done.returncode == 1 and "nothing was recorded" in done.stderr and (fake / "c.bin").read_bytes() == older,
+                "a capture of an earlier run gets no trace of this one: %s" % done.stderr)
     checks.that("enable=-event_15" in words and words.index("enable=-event_15") > words.index("enable=event_19"), "in the order given")
     checks.finish()
 

@@ -23,6 +23,8 @@ class Child {
   /// Kills and reaps what still runs.
   ~Child();
 
+  /// -1 once it has ended.
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
   void send(int signal_number) const noexcept;
   /// Its wait status once it has ended.
   [[nodiscard]] std::optional<int> ended() noexcept;

@@ -30,6 +30,10 @@ class ArgumentReader {
     if (value.empty()) return false;
     if (name == "kernel") out_.kernel = value;
     if (name == "D") out_.log_file = value;
+    if (name == "d") {
+      const auto items = split_at_commas(value);
+      out_.log_per_thread = std::ranges::find(items, "tid") != items.end();  // the last -d counts
+    }
     if (name == "qmp" || name == "qmp-pretty") qmp(value);
     if (name == "accel" || name == "machine" || name == "M") {
       const auto accel = part(split_at_commas(value), "accel", name == "accel");

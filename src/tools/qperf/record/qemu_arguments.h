@@ -15,7 +15,8 @@ struct QemuArguments {
   std::string accelerator_option;         // the words that say so: "-enable-kvm"; empty with the default
   std::optional<std::string> kernel;      // of -kernel
   std::optional<std::string> qmp_socket;  // of -qmp unix:PATH
-  std::optional<std::string> log_file;    // of -D
+  std::optional<std::string> log_file;    // of -D; QEMU puts its process id where "%d" is
+  bool log_per_thread = false;            // of -d tid
   bool daemonizes = false;
   bool loads_qperf = false;  // a -plugin libqperf.so is among them already
 };

@@ -240,6 +240,7 @@ int record(const RecordOptions& options) {
   const auto before = state_of(options.output);
   const auto outcome = run_qemu(prepared->plan);
   if (!outcome) return report_error(outcome.error());
+  if (prepared->trace) name_log_of(*prepared->trace, outcome->pid);
   return conclude_recording(options, *prepared, *outcome, before);
 }
 

@@ -37,6 +37,8 @@ TEST(QemuArguments, FilesAndSocketsAreFound) {
   EXPECT_EQ(found.kernel, "k,1.elf");
   EXPECT_EQ(found.qmp_socket, "/run/a,b");
   EXPECT_EQ(found.log_file, "log");
+  EXPECT_FALSE(found.log_per_thread);
+  EXPECT_TRUE(read({"-d", "guest_errors,tid"}).log_per_thread);
   EXPECT_FALSE(found.daemonizes);
   EXPECT_TRUE(read({"-daemonize"}).daemonizes);
   EXPECT_TRUE(read({"-plugin", "/x/libqperf.so,freq=9"}).loads_qperf);
@@ -129,6 +131,15 @@ TEST(ConsoleLines, ShowWhatAPersonSees) {
   EXPECT_EQ(lines_of({"\x1b[3", "1mred\n"}), (Seen{{"red", true}}));
   EXPECT_EQ(lines_of({"\x1b[31\nnext\n"}), (Seen{{"", true}, {"next", true}})) << "a cut sequence ends with its line";
   EXPECT_EQ(lines_of({std::string(5000, 'x') + "\n"}).front().first.size(), ConsoleLines::kMaxLineBytes);
+}
+
+TEST(TraceRequest, NamesTheLogAfterTheProcess) {
+  TraceRequest log{.patterns = {}, .simple = false, .file = "/tmp/q-%d.log", .options = {}};
+  name_log_of(log, 42);
+  EXPECT_EQ(log.file, "/tmp/q-42.log");
+  TraceRequest simple{.patterns = {}, .simple = true, .file = "/tmp/q-%d.trace", .options = {}};
+  name_log_of(simple, 42);
+  EXPECT_EQ(simple.file, "/tmp/q-%d.trace") << "the binary back end takes names as they are";
 }
 
 std::string script(const std::string& name, const std::string& text) {

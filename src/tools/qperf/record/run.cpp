@@ -65,6 +65,7 @@ class QemuRun {
         status_(plan_.capture) {}
 
   RunOutcome until_the_end() {
+    outcome_.pid = child_.pid();
     started_ns_ = now_ns();
     gate_.begin(started_ns_);
     for (;;) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,6 +25,7 @@ struct RunPlan {
 
 struct RunOutcome {
   int wait_status = 0;
+  pid_t pid = -1;          // QEMU's
   bool ever_open = false;  // sampling was on at some time
   bool killed = false;     // QEMU did not stop when it was asked to
 };

@@ -82,6 +82,18 @@ Result<bool> has_simple_back_end(const Qemu& qemu) {
   return said.text.find("trace-file [") != std::string::npos || said.text.find("trace-file on") != std::string::npos;
 }
 
+/// A '%' of a log's name begins a pattern for QEMU, of which it knows "%d" alone and which nothing escapes.
+Result<void> check_log_name(const QemuArguments& arguments, const std::string& capture) {
+  if (arguments.log_per_thread)
+    return Error{ErrorCode::kUsage, "--trace-events: with -d tid each thread of QEMU has a log of its own, of which a capture can name one "
+                                    "only: take 'tid' away"};
+  if (!arguments.log_file && capture.find('%') != std::string::npos)
+    return Error{ErrorCode::kUsage, fmt::format("-o {}: QEMU's log would lie beside it, and QEMU refuses names of logs with '%': give a file "
+                                                "and a folder without it, or say with -D FILE among QEMU's arguments where the log goes",
+                                                printable(capture))};
+  return {};
+}
+
 /// QEMU takes a name with '?' as a pattern only if a '*' is in it, too, and would change the first match alone.
 std::vector<std::string> spelled_out(const std::string& pattern, const std::vector<std::string>& names) {
   if (pattern.find('?') == std::string::npos || pattern.find('*') != std::string::npos) return {pattern};
@@ -129,10 +141,17 @@ Result<TraceRequest> plan_trace(const Qemu& qemu, const QemuArguments& arguments
     trace.options.insert(trace.options.end(), {"-trace", "file=" + with_commas_doubled(trace.file)});
     return trace;
   }
+  QPERF_RETURN_IF_ERROR(check_log_name(arguments, capture));
   trace.options.insert(trace.options.end(), {"-msg", "timestamp=on"});
   trace.file = arguments.log_file.value_or(capture + ".trace.log");
   if (!arguments.log_file) trace.options.insert(trace.options.end(), {"-D", trace.file});
   return trace;
+}
+
+void name_log_of(TraceRequest& trace, pid_t qemu) {
+  constexpr std::string_view kProcessId = "%d";
+  const size_t at = trace.file.find(kProcessId);
+  if (!trace.simple && at != std::string::npos) trace.file.replace(at, kProcessId.size(), std::to_string(qemu));
 }
 
 Result<void> note_trace(const TraceRequest& trace, const std::string& capture) {

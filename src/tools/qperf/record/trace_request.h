@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <vector>
 
@@ -25,6 +27,9 @@ struct TraceRequest {
 /// A pattern that no event of this QEMU matches is an Error. `arguments`: a -D of the user's is where the log goes then.
 [[nodiscard]] Result<TraceRequest> plan_trace(const Qemu& qemu, const QemuArguments& arguments,
                                               const std::vector<std::string>& patterns, const std::string& capture);
+
+/// The file's name in the run of the process `qemu`: QEMU replaces "%d" in names of logs.
+void name_log_of(TraceRequest& trace, pid_t qemu);
 
 /// Names the trace in the capture's metadata. The path is kept relative where both files lie in one folder.
 [[nodiscard]] Result<void> note_trace(const TraceRequest& trace, const std::string& capture);
