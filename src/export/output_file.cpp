@@ -26,6 +26,30 @@ mode_t default_mode() {
   return 0666 & ~mask;
 }
 
+/// Where the kernel shows an open file as a link to it.
+std::string link_of(int descriptor) { return fmt::format("/proc/self/fd/{}", descriptor); }
+
+/// A file in the target's folder that has no name yet, so that nothing of it is left however the program ends; -1: not possible there.
+int create_unnamed(const std::string& target) {
+  std::string folder = std::filesystem::path(target).parent_path().string();
+  if (folder.empty()) folder = ".";
+  const int descriptor = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (descriptor < 0 || access(link_of(descriptor).c_str(), F_OK) == 0) return descriptor;
+  close(descriptor);  // without /proc it could never be named
+  return -1;
+}
+
+/// Gives an unnamed file a name beside `target`, which no other file has; empty: errno tells why not.
+std::string name_beside(int descriptor, const std::string& target) {
+  constexpr int kAttempts = 100;
+  for (int i = 0; i < kAttempts; ++i) {
+    std::string name = fmt::format("{}.{}.{}", target, getpid(), i);
+    if (linkat(AT_FDCWD, link_of(descriptor).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) return name;
+    if (errno != EEXIST) break;
+  }
+  return {};
+}
+
 }  // namespace
 
 OutputFile::OutputFile(std::string path, std::string temporary, int descriptor)
@@ -51,10 +75,14 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path) 
   std::string target = exists ? std::filesystem::canonical(path, failed).string() : path;
   if (failed) target = path;
   if (exists && access(target.c_str(), W_OK) != 0) return io_error(path, "cannot be written", errno);
-  std::string temporary = target + ".XXXXXX";
-  const int descriptor = mkostemp(temporary.data(), O_CLOEXEC);
-  if (descriptor < 0) return io_error(path, "cannot be created", errno);
-  std::unique_ptr<OutputFile> file(new OutputFile(path, temporary, descriptor));
+  int descriptor = create_unnamed(target);
+  std::string temporary;
+  if (descriptor < 0) {
+    temporary = target + ".XXXXXX";
+    descriptor = mkostemp(temporary.data(), O_CLOEXEC);
+    if (descriptor < 0) return io_error(path, "cannot be created", errno);
+  }
+  std::unique_ptr<OutputFile> file(new OutputFile(path, std::move(temporary), descriptor));
   file->target_ = std::move(target);
   if (fchmod(descriptor, exists ? status.st_mode & 07777 : default_mode()) != 0)
     return io_error(path, "cannot be given its permissions", errno);
@@ -87,6 +115,11 @@ void OutputFile::flush() {
 Result<void> OutputFile::finish() {
   if (descriptor_ >= 0) {
     flush();
+    // Named before it is closed, and not as late as in commit(): a program may have more finished files than it may hold open.
+    if (error_ == 0 && temporary_.empty() && !target_.empty()) {
+      temporary_ = name_beside(descriptor_, target_);
+      if (temporary_.empty()) error_ = errno;
+    }
     if (close(descriptor_) != 0 && error_ == 0) error_ = errno;
     descriptor_ = -1;
   }

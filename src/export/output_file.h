@@ -9,8 +9,8 @@
 
 namespace qperf::exporter {
 
-/// A file that appears whole or not at all: written beside its place under another name, then renamed. "-" is stdout, and what
-/// exists but is no regular file (a pipe, a device) is written directly.
+/// A file that appears whole or not at all: written without a name where the file system allows that, so that nothing is left of a
+/// program that is killed, else beside its place under another name; then renamed. "-" is stdout, and what exists but is no regular file (a pipe, a device) is written directly.
 class OutputFile final : public TextSink {
  public:
   [[nodiscard]] static Result<std::unique_ptr<OutputFile>> create(const std::string& path);
@@ -31,8 +31,8 @@ class OutputFile final : public TextSink {
   void flush();
 
   std::string path_;       // as named in messages
-  std::string temporary_;  // empty: written directly
-  std::string target_;     // what path_ points to, behind symbolic links
+  std::string temporary_;  // its name until it is committed; empty: it has none, or is written directly
+  std::string target_;     // what path_ points to, behind symbolic links; empty: written directly
   int descriptor_;
   int error_ = 0;  // errno of the first failed write
   std::string buffer_;

@@ -1,9 +1,12 @@
 #include "export/output_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -48,6 +51,38 @@ TEST_F(OutputFileTest, AppearsOnlyWhenCommitted) {
   EXPECT_FALSE(fs::exists(path));
   ASSERT_TRUE((*file)->commit().ok());
   EXPECT_EQ(contents(path).size(), (1U << 20) + 3);
+  EXPECT_EQ(entries(), 1U);
+}
+
+TEST_F(OutputFileTest, LeavesNothingBehindHoweverTheProgramEnds) {
+  const auto path = folder_ / "out";
+  std::ofstream(path) << "old";
+  // Where a file cannot be without a name there is one to be left.
+  const int unnamed = open(folder_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (unnamed < 0) GTEST_SKIP() << folder_ << " has no unnamed files";
+  close(unnamed);
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto file = OutputFile::create(path.string());
+    if (file.ok()) (*file)->write(std::string(1 << 20, 'x'));
+    kill(getpid(), SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(entries(), 1U);
+  EXPECT_EQ(contents(path), "old");
+}
+
+TEST_F(OutputFileTest, ReplacesAnOlderFileAfterItWasFinished) {
+  const auto path = folder_ / "out";
+  std::ofstream(path) << "older and longer";
+  auto file = OutputFile::create(path.string());
+  ASSERT_TRUE(file.ok());
+  (*file)->write("new");
+  ASSERT_TRUE((*file)->finish().ok());
+  EXPECT_EQ(contents(path), "older and longer");
+  ASSERT_TRUE((*file)->commit().ok());
+  EXPECT_EQ(contents(path), "new");
   EXPECT_EQ(entries(), 1U);
 }
 

@@ -16,7 +16,9 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version
-    return app.exit(asked, std::cout, std::cerr);
+    const int code = app.exit(asked, std::cout, std::cerr);
+    if (!std::cout.flush()) return report_error(Error{ErrorCode::kIo, "standard output: cannot be written"});
+    return code;
   } catch (const CLI::ParseError& wrong) {
     return report_error(Error{ErrorCode::kUsage, std::string(wrong.what()) + "; see --help"});
   }

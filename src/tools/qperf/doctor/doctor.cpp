@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "base/json_quoted.h"
 #include "base/printable.h"
 #include "tools/qperf/command.h"
+#include "tools/qperf/standard_output.h"
 #include "tools/qperf/terminal.h"
 
 namespace qperf::tools {
@@ -61,8 +61,8 @@ int doctor(const DoctorOptions& options) {
         Error{ErrorCode::kUsage, "nothing to examine: give -e KERNEL.elf, or -- qemu-system-ARCH and its arguments, or both"});
   const bool healthy = std::ranges::none_of(findings, [](const Finding& finding) { return finding.health == Health::kFailed; });
   const std::string text = options.json ? json_of(findings, healthy) : text_of(findings);
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  return healthy ? kDone : kFailed;
+  const int written = write_out(text);
+  return written != kDone ? written : healthy ? kDone : kFailed;
 }
 
 }  // namespace qperf::tools

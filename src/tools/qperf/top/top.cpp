@@ -11,6 +11,7 @@
 #include "base/printable.h"
 #include "tools/qperf/command.h"
 #include "tools/qperf/record/plugin_control.h"
+#include "tools/qperf/standard_output.h"
 #include "tools/qperf/terminal.h"
 #include "tools/qperf/top/live_profile.h"
 #include "tools/qperf/top/screen.h"
@@ -93,8 +94,8 @@ class Top {
       QPERF_ASSIGN_OR_RETURN(const auto lines, look(kPaper));
       std::string text;
       for (const std::string& line : lines) text += line + "\n";
-      if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) break;
-      if (frames == 0 && finished_) break;
+      if (const int written = write_out(text); written != kDone) return written;
+      if ((frames == 0 && finished_) || std::ferror(stdout) != 0) break;  // also if the reader has closed its end
     }
     return code();
   }
