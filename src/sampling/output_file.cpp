@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -12,6 +13,21 @@
 #include "base/printable.h"
 
 namespace qperf::sampling {
+
+namespace {
+
+/// A file that holds anything else was named by mistake: a kernel, a disk.
+bool begins_like_a_capture(const std::string& path) {
+  constexpr std::array<char, 6> kMagic = {'Q', 'P', 'E', 'R', 'F', '\0'};  // of every format's version
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  if (fd < 0) return false;
+  std::array<char, kMagic.size()> begin{};
+  const ssize_t got = ::pread(fd, begin.data(), begin.size(), 0);
+  ::close(fd);
+  return got == static_cast<ssize_t>(begin.size()) && begin == kMagic;
+}
+
+}  // namespace
 
 OutputFile::~OutputFile() {
   remove_if_unused();
@@ -36,6 +52,11 @@ Result<void> OutputFile::open(const std::string& path) {
     return failed("cannot be locked");
   }
   created_ = created;  // only now: whoever holds the lock may write to it
+  struct stat status {};
+  if (fstat(fd_, &status) != 0) return failed("cannot be looked at");
+  if (S_ISREG(status.st_mode) && status.st_size > 0 && !begins_like_a_capture(path))
+    return Error{ErrorCode::kUsage, "out=" + printable(path_) +
+                                        ": is no capture of qperf's and not empty: it is not written over; give another file, or remove it"};
   return {};
 }
 

@@ -87,6 +87,17 @@ TEST(Install, ABusyFileIsRefused) {
   std::filesystem::remove(path);
 }
 
+TEST(Install, WhatIsNoCaptureIsNotWrittenOver) {
+  const auto path = temporary_path("kernel.elf");
+  for (const char* bytes : {"\x7f" "ELF and much more", "QP"}) {
+    std::ofstream(path) << bytes;
+    EXPECT_NE(refusal({"out=" + path}).find("is no capture of qperf's and not empty"), std::string::npos);
+    std::ifstream file(path);
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), bytes);
+    std::filesystem::remove(path);
+  }
+}
+
 TEST(Install, SocketPathsAreChecked) {
   const auto path = temporary_path("taken.sock");
   std::ofstream(path) << "";
@@ -116,7 +127,7 @@ class EarlierCapture : public ::testing::Test {
     return std::string(std::istreambuf_iterator<char>(file), {}) == kBytes;
   }
 
-  static constexpr const char* kBytes = "an earlier capture";
+  static inline const std::string kBytes = std::string("QPERF\0an earlier capture", 24);
   const std::string path = temporary_path("earlier.bin");
   const std::string out = "out=" + path;
 };
