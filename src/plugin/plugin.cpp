@@ -158,11 +158,11 @@ void on_vcpu_init(unsigned vcpu) {
           target, g_plugin->sampler->tracer().active() ? QemuCpu::Arguments::kYes : QemuCpu::Arguments::kNo)) {
     std::string why = fmt::format("vCPU {} has no register \"{}\": it is no 64-bit {} CPU that can be profiled", vcpu,
                                   *missing, target.name);
-    if (target.target == guest::Target::kAarch64)
-      why += "; qemu-system-aarch64 starts a 32-bit CPU unless told otherwise: give -cpu cortex-a57 or -cpu max";
     // Only now can the registers be seen. Before the first vCPU has run nothing of the guest is lost by ending here, and a run
     // that was started to be profiled must not go on unprofiled; a CPU of another kind beside the first is merely left out.
     if (!g_plugin->any_vcpu_online.load(std::memory_order_relaxed)) {
+      if (target.target == guest::Target::kAarch64)
+        why += "; qemu-system-aarch64 starts a 32-bit CPU unless told otherwise: give -cpu cortex-a57 or -cpu max";
       g_plugin->session->abandon(why);
       std::exit(1);
     }

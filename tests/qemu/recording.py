@@ -69,6 +69,13 @@ def main():
     _, report = run.analyze()
     checks.that("idle" in run.stderr.split("QPerf capture complete")[0], "one-thread TCG: says at start that idle is unknown")
 
+    # Four cores of 64 bits and two of 32.
+    run = Run(name + "two_kinds", "aarch64", "compute", 6, "mode=wall,freq=100", machine=("-M", "xlnx-zcu102"), kill=(8, signal.SIGTERM),
+              expect=None, timeout=60)
+    ticks = run.ticks()["issued"]
+    checks.that(run.stderr.count("left out") == 2 and "give -cpu" not in run.stderr and ticks > 0 and ticks % 4 == 0,
+                "cores of 32 bits are left out, the four others recorded: %d ticks" % ticks)
+
     run = Run(name + "smp8", "riscv64", "compute", 8, "mode=icount,period=1000003", machine=("-M", "virt"), kill=(20, signal.SIGTERM),
               expect=None, timeout=120)
     run.closing_line()
