@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/keyed_hash.h"
 #include "base/types.h"
 #include "profile/ids.h"
 
@@ -51,7 +52,7 @@ class LookupTable {
     size_t operator()(const Lookup& lookup) const noexcept {
       const uint64_t where =
           (uint64_t{lookup.image} << 8) | (static_cast<uint64_t>(lookup.home) << 1) | static_cast<uint64_t>(lookup.reached);
-      return profile::MixedHash{}(lookup.address.raw ^ (where << 48) ^ (where >> 16));
+      return keyed_hash(lookup.address.raw, where);
     }
   };
   std::vector<Lookup> lookups_;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/keyed_hash.h"
 #include "profile/ids.h"
 
 namespace qperf::analysis {
@@ -19,8 +20,7 @@ struct RowKey {
   friend constexpr auto operator<=>(const RowKey&, const RowKey&) = default;
 
   [[nodiscard]] uint64_t hash() const noexcept {
-    const profile::MixedHash mixed;
-    return mixed(mixed(uint64_t{root} << 32 | site) + (uint64_t{vcpu} << 32 | era));
+    return keyed_hash(uint64_t{root} << 32 | site, uint64_t{vcpu} << 32 | era);
   }
 };
 

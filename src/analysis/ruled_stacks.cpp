@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "base/keyed_hash.h"
+
 namespace qperf::analysis {
 
 RuledStacks::RuledStacks(const Collector& collector, const ImageSet& images, GuestRange kernel_range) {
@@ -11,7 +13,7 @@ RuledStacks::RuledStacks(const Collector& collector, const ImageSet& images, Gue
   const auto count = static_cast<uint32_t>(collector.raw_stacks());
   // Every pc is announced before the first rule is applied.
   std::vector<RawStack> first_of_walk;
-  tsl::robin_map<uint64_t, uint32_t, profile::MixedHash> walk_of;  // era << 32 | site
+  tsl::robin_map<uint64_t, uint32_t, KeyedHash> walk_of;  // era << 32 | site
   capture::Site site;
   for (uint32_t id = 0; id < count; ++id) {
     const RawStack raw = collector.raw_stack(profile::StackId{id});

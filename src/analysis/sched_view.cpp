@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "analysis/naming.h"
+#include "base/keyed_hash.h"
 #include "capture/header_keys.h"
 #include "capture/reader.h"
 #include "sched/report_json.h"
@@ -53,7 +54,7 @@ class ImageFrameNames final : public sched::FrameNames {
     return {.home = Home::kOutside, .reached = Reached::kReturnedTo, .image = 0, .address = address};
   }
 
-  tsl::robin_map<uint64_t, uint32_t> lookup_of_;
+  tsl::robin_map<uint64_t, uint32_t, KeyedHash> lookup_of_;
   std::vector<std::vector<std::string>> texts_;
 };
 

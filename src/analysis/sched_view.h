@@ -13,6 +13,7 @@
 #include "analysis/message.h"
 #include "analysis/progress.h"
 #include "analysis/sample_view.h"
+#include "base/keyed_hash.h"
 #include "base/pattern.h"
 #include "profile/filter.h"
 #include "profile/ids.h"
@@ -134,8 +135,8 @@ class SchedView final : public SampleView {
   std::vector<uint32_t> first_occurrence_;  // by phase
   std::vector<LabelPair> label_pairs_;      // by root
   std::vector<TaskId> numbered_tasks_;      // by root
-  tsl::robin_map<uint64_t, uint32_t> number_of_task_;
-  tsl::robin_map<uint64_t, uint32_t, profile::MixedHash> root_of_pair_;
+  tsl::robin_map<uint64_t, uint32_t, KeyedHash> number_of_task_;
+  tsl::robin_map<uint64_t, uint32_t, KeyedHash> root_of_pair_;
   std::future<Result<void>> replaying_;  // the last member: its end is waited for before the others go
 };
 

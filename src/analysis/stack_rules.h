@@ -9,6 +9,7 @@
 
 #include "analysis/image_set.h"
 #include "analysis/lookups.h"
+#include "base/keyed_hash.h"
 #include "base/types.h"
 #include "capture/records.h"
 #include "profile/ids.h"
@@ -61,8 +62,8 @@ class StackRules {
   const ImageSet& images_;
   GuestRange kernel_range_;
   LookupTable& lookups_;
-  std::vector<tsl::robin_map<uint64_t, Facts, profile::MixedHash>> facts_;  // by era
-  tsl::robin_set<uint64_t, profile::MixedHash> executed_pages_;             // of code outside the ELFs
+  std::vector<tsl::robin_map<uint64_t, Facts, KeyedHash>> facts_;  // by era
+  tsl::robin_set<uint64_t, KeyedHash> executed_pages_;             // of code outside the ELFs
 };
 
 }  // namespace qperf::analysis

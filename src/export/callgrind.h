@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/keyed_hash.h"
 #include "export/text_sink.h"
 #include "profile/frame_table.h"
 #include "profile/located.h"
@@ -59,9 +60,9 @@ class CallgrindGraph {
     uint64_t samples = 0;
   };
   struct Hash {
-    size_t operator()(LineKey key) const noexcept { return profile::MixedHash{}(uint64_t{key.frame} << 32 | key.line); }
+    size_t operator()(LineKey key) const noexcept { return KeyedHash{}(uint64_t{key.frame} << 32 | key.line); }
     size_t operator()(CallKey key) const noexcept {
-      return profile::MixedHash{}((uint64_t{key.frame} << 32 | key.line) ^ (uint64_t{key.callee} * 0xff51afd7ed558ccd));
+      return keyed_hash(uint64_t{key.frame} << 32 | key.line, key.callee);
     }
   };
   class Writer;

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/keyed_hash.h"
 #include "export/proto_writer.h"
 #include "export/text_sink.h"
 
@@ -15,12 +16,8 @@ namespace qperf::exporter {
 /// Packets that share their defaults and the numbers of their texts: what Perfetto calls a sequence.
 class PerfettoSequence {
  public:
-  struct TextHash {
-    using is_transparent = void;
-    size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>{}(text); }
-  };
   /// Numbers of texts of one kind, from 1.
-  using Texts = tsl::robin_map<std::string, uint64_t, TextHash, std::equal_to<>>;
+  using Texts = tsl::robin_map<std::string, uint64_t, KeyedHash, std::equal_to<>>;
 
   /// Writes the first packet. `id`: from 1, unique in the file. `defaults`: a TracePacketDefaults. The sink outlives the sequence.
   PerfettoSequence(uint64_t id, const ProtoWriter& defaults, TextSink& sink);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/keyed_hash.h"
 #include "export/proto_writer.h"
 #include "export/text_sink.h"
 #include "profile/frame_table.h"
@@ -55,10 +56,6 @@ class PprofWriter {
   void sample(profile::StackId stack, std::span<const int64_t> values, std::span<const PprofLabel> labels);
 
  private:
-  struct TextHash {
-    using is_transparent = void;
-    size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>{}(text); }
-  };
   struct Written {
     uint64_t mapping = 0;
     const profile::LocatedProfile* profile = nullptr;
@@ -78,14 +75,14 @@ class PprofWriter {
   const profile::FrameTable& frames_;
   TextSink& sink_;
   const profile::LocatedProfile* profile_ = nullptr;
-  tsl::robin_map<std::string, uint64_t, TextHash, std::equal_to<>> texts_;
+  tsl::robin_map<std::string, uint64_t, KeyedHash, std::equal_to<>> texts_;
   std::vector<const profile::LocatedImage*> mappings_;  // by id - 1
   std::vector<uint64_t> mapping_of_image_;              // of profile_
   std::vector<uint64_t> function_of_frame_;             // 0: not yet written
   uint64_t functions_ = 0;
   std::vector<uint64_t> id_of_location_;  // of profile_; 0: not yet written
   uint64_t locations_ = 0;
-  tsl::robin_map<uint64_t, std::vector<Written>, profile::MixedHash> written_;  // by address, to share between profiles
+  tsl::robin_map<uint64_t, std::vector<Written>, KeyedHash> written_;  // by address, to share between profiles
   ProtoWriter message_;                                                         // reused
   ProtoWriter inner_;                                                           // reused
   std::vector<uint64_t> numbers_;                                               // reused

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/keyed_hash.h"
 #include "profile/ids.h"
 
 namespace qperf::profile {
@@ -37,7 +38,7 @@ class CallTree {
 
  private:
   std::vector<Node> nodes_ = std::vector<Node>(1);
-  tsl::robin_map<uint64_t, uint32_t, MixedHash> children_;  // parent << 32 | frame
+  tsl::robin_map<uint64_t, uint32_t, KeyedHash> children_;  // parent << 32 | frame
 };
 
 /// A tree cut to its heaviest nodes.

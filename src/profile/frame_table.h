@@ -3,10 +3,12 @@
 #include <tsl/robin_map.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/keyed_hash.h"
 #include "profile/ids.h"
 #include "profile/sequence_table.h"
 
@@ -29,7 +31,7 @@ class FrameTable {
 
  private:
   std::vector<Frame> frames_;
-  tsl::robin_map<std::string, uint32_t> ids_;  // by name, NUL, file
+  tsl::robin_map<std::string, uint32_t, KeyedHash, std::equal_to<>> ids_;  // by name, NUL, file
 };
 
 /// The named stacks of one or more captures, so that they can be compared by id. Stacks are root first.

@@ -17,14 +17,6 @@ struct FrameId {
   friend constexpr auto operator<=>(FrameId, FrameId) = default;
 };
 
-/// Spreads the bits of an integer key: the hash tables take the low ones, and neighbouring keys are the common case.
-struct MixedHash {
-  size_t operator()(uint64_t key) const noexcept {
-    key *= 0x9e3779b97f4a7c15;
-    return static_cast<size_t>(key ^ (key >> 32));
-  }
-};
-
 /// Weights come from untrusted files: a sum stops at the largest value instead of wrapping.
 [[nodiscard]] constexpr uint64_t saturating_add(uint64_t a, uint64_t b) noexcept {
   const uint64_t sum = a + b;

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/checksum.h"
+#include "base/keyed_hash.h"
 #include "profile/ids.h"
 
 namespace qperf::profile {
@@ -66,7 +66,7 @@ class SequenceTable {
 
   static uint32_t tag_of(uint64_t hash) noexcept { return static_cast<uint32_t>(hash >> 32); }
 
-  static uint64_t hash_of(std::span<const Word> words) noexcept { return xxh3_64(std::as_bytes(words)); }
+  static uint64_t hash_of(std::span<const Word> words) noexcept { return keyed_hash(std::as_bytes(words)); }
 
   StackId intern(std::span<const Word> words, uint64_t hash) {
     size_t slot = find_slot(hash, words);

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/keyed_hash.h"
 #include "base/types.h"
 #include "profile/ids.h"
 
@@ -42,7 +43,7 @@ class Timeline {
 
  private:
   std::vector<Run> runs_;
-  tsl::robin_map<uint64_t, size_t, MixedHash> last_of_vcpu_;
+  tsl::robin_map<uint64_t, size_t, KeyedHash> last_of_vcpu_;
   bool complete_ = true;
 };
 

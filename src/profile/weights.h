@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/keyed_hash.h"
 #include "base/types.h"
 #include "profile/ids.h"
 
@@ -46,7 +47,7 @@ class WeightTable {
 
  private:
   std::vector<WeightRow> rows_;
-  tsl::robin_map<uint64_t, uint32_t, MixedHash> index_;  // vCPU << 32 | stack
+  tsl::robin_map<uint64_t, uint32_t, KeyedHash> index_;  // vCPU << 32 | stack
 };
 
 }  // namespace qperf::profile

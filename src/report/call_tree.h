@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/keyed_hash.h"
 #include "profile/frame_table.h"
 #include "profile/ids.h"
 
@@ -44,7 +45,7 @@ class CallTree {
 
  private:
   std::vector<Node> nodes_;
-  tsl::robin_map<uint64_t, uint32_t, profile::MixedHash> child_;  // parent << 32 | frame
+  tsl::robin_map<uint64_t, uint32_t, KeyedHash> child_;  // parent << 32 | frame
 };
 
 }  // namespace qperf::report

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "base/keyed_hash.h"
+
 namespace qperf::report {
 namespace {
 
@@ -161,7 +163,7 @@ std::string stable_name(std::string_view name) {
 
 FrameKeys keys_by_stable_name(const profile::FrameTable& frames) {
   FrameKeys keys;
-  std::unordered_map<std::string, uint32_t> known;
+  std::unordered_map<std::string, uint32_t, KeyedHash> known;
   for (uint32_t i = 0; i < frames.size(); ++i) {
     std::string name = stable_name(frames[profile::FrameId{i}].name);
     const auto [entry, added] = known.try_emplace(name, static_cast<uint32_t>(keys.names.size()));

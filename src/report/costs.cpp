@@ -6,6 +6,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/keyed_hash.h"
+
 namespace qperf::report {
 namespace {
 
@@ -14,7 +16,7 @@ using profile::saturating_add;
 
 FrameKeys keys_by(const profile::FrameTable& frames, const std::function<std::string(const profile::Frame&)>& name_of) {
   FrameKeys keys;
-  std::unordered_map<std::string, uint32_t> known;
+  std::unordered_map<std::string, uint32_t, KeyedHash> known;
   for (uint32_t i = 0; i < frames.size(); ++i) {
     std::string name = name_of(frames[FrameId{i}]);
     const auto [entry, added] = known.try_emplace(name, static_cast<uint32_t>(keys.names.size()));
@@ -30,7 +32,7 @@ FrameKeys keys_by(const profile::FrameTable& frames, const std::function<std::st
 }  // namespace
 
 FrameKeys keys_by_function(const profile::FrameTable& frames) {
-  std::unordered_map<std::string_view, uint32_t> uses;
+  std::unordered_map<std::string_view, uint32_t, KeyedHash> uses;
   for (uint32_t i = 0; i < frames.size(); ++i) ++uses[frames[FrameId{i}].name];
   return keys_by(frames, [&](const profile::Frame& frame) {
     if (uses[frame.name] < 2 || frame.file.empty()) return frame.name;

@@ -8,7 +8,8 @@
 #include <cmath>
 #include <utility>
 
-#include "sched/pair_hash.h"
+#include "base/keyed_hash.h"
+
 
 namespace qperf::sched {
 namespace {
@@ -21,7 +22,7 @@ constexpr uint64_t kMostResolutionNs = uint64_t{1} << 62;
 uint64_t group_of(const Row& row) noexcept { return uint64_t{row.owner} << 32 | row.state.raw; }
 
 /// The latest row of each owner and state.
-using LatestRows = tsl::robin_map<uint64_t, uint32_t, PairHash>;
+using LatestRows = tsl::robin_map<uint64_t, uint32_t, KeyedHash>;
 
 /// How many rows begin how long after the one before of their owner and state, by the bits of that time.
 using GapsByBits = std::array<size_t, 65>;

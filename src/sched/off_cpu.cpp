@@ -8,7 +8,7 @@
 #include <map>
 #include <span>
 
-#include "base/checksum.h"
+#include "base/keyed_hash.h"
 #include "base/printable.h"
 #include "guest/target.h"
 #include "guest/trace_events.h"
@@ -101,12 +101,12 @@ class OffCpuProfile::NamedFrames {
   }
 
   FrameNames& names_;
-  tsl::robin_map<uint64_t, std::vector<std::string>> known_;
+  tsl::robin_map<uint64_t, std::vector<std::string>, KeyedHash> known_;
 };
 
 size_t OffCpuProfile::KeyHash::operator()(const Key& key) const noexcept {
   static_assert(std::has_unique_object_representations_v<Key>);
-  return xxh3_64(std::as_bytes(std::span(&key, 1)));
+  return keyed_hash(std::as_bytes(std::span(&key, 1)));
 }
 
 OffCpuProfile::Key OffCpuProfile::key_of(const Interval& interval) const {
@@ -214,7 +214,7 @@ std::vector<std::string> OffCpuProfile::frames(uint32_t entry, const TaskTable& 
 std::vector<OffCpuLine> OffCpuProfile::lines(const TaskTable& tasks, const std::function<bool(TaskIndex)>& is_idle,
                                              const Pattern* task_filter, const StackTable& stacks, FrameNames& names) const {
   NamedFrames named(names);
-  tsl::robin_map<uint32_t, bool> wanted;
+  tsl::robin_map<uint32_t, bool, KeyedHash> wanted;
   std::map<std::vector<std::string>, uint64_t> sums;
   for (size_t entry = 0; entry < keys_.size(); ++entry) {
     const Key& key = keys_[entry];

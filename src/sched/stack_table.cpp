@@ -2,13 +2,11 @@
 
 #include <algorithm>
 
-#include "base/checksum.h"
-
 namespace qperf::sched {
 
 StackId StackTable::intern(std::span<const GuestVa> stack) {
   if (stack.empty()) return kNoStack;
-  const uint64_t hash = xxh3_64(std::as_bytes(stack));
+  const uint64_t hash = keyed_hash(std::as_bytes(stack));
   const auto [slot, added] = first_by_hash_.try_emplace(hash, static_cast<uint32_t>(next_.size()));
   uint32_t last = kNoStack.raw;
   if (!added) {

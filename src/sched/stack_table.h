@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/keyed_hash.h"
 #include "base/types.h"
 #include "sched/interval.h"
 
@@ -25,7 +26,7 @@ class StackTable {
   std::vector<GuestVa> frames_;
   std::vector<size_t> begins_{0};
   // By hash of the frames; equal hashes of different stacks are chained through next_.
-  tsl::robin_map<uint64_t, uint32_t> first_by_hash_;
+  tsl::robin_map<uint64_t, uint32_t, KeyedHash> first_by_hash_;
   std::vector<uint32_t> next_;
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "base/checksum.h"
+#include "base/keyed_hash.h"
 #include "sched/off_cpu.h"
 
 namespace qperf::sched {
@@ -23,7 +23,7 @@ uint64_t pair_key(uint32_t resource, uint32_t other) noexcept { return (uint64_t
 }  // namespace
 
 size_t Statistics::KeyHash::operator()(const ResourceKey& key) const noexcept {
-  return xxh3_64(std::as_bytes(std::span(&key, 1)));
+  return keyed_hash(key.reason, key.resource);
 }
 
 TaskStatistics& Statistics::task(TaskIndex index) {

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/keyed_hash.h"
 #include "base/types.h"
 #include "sched/interval.h"
 #include "sched/latency.h"
-#include "sched/pair_hash.h"
 #include "sched/window.h"
 
 namespace qperf::sched {
@@ -133,8 +133,8 @@ class Statistics {
   uint64_t enqueues_elsewhere_ = 0;
   std::vector<ResourceStatistics> resources_;
   tsl::robin_map<ResourceKey, uint32_t, KeyHash> resource_index_;
-  tsl::robin_map<uint64_t, bool, PairHash> waiters_;     // resource << 32 | task
-  tsl::robin_map<uint64_t, BlockSite, PairHash> sites_;  // resource << 32 | stack
+  tsl::robin_map<uint64_t, bool, KeyedHash> waiters_;     // resource << 32 | task
+  tsl::robin_map<uint64_t, BlockSite, KeyedHash> sites_;  // resource << 32 | stack
   ResourceStatistics other_resources_;
 };
 

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <tsl/robin_map.h>
+
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "base/keyed_hash.h"
 #include "capture/events.h"
 #include "sched/loss_spans.h"
 #include "sched/phases.h"
@@ -34,7 +37,7 @@ class NameHistory {
     WallNs at_ns;
     LabelId label;
   };
-  tsl::robin_map<uint64_t, std::vector<Change>> changes_;
+  tsl::robin_map<uint64_t, std::vector<Change>, KeyedHash> changes_;
   LabelTable labels_;
   std::vector<uint64_t> tids_;  // by label as far as it goes; 0: none
 };

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/keyed_hash.h"
 #include "base/types.h"
 #include "sched/interval.h"
 
@@ -22,11 +23,7 @@ class LabelTable {
   [[nodiscard]] size_t size() const noexcept { return texts_.size(); }
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>{}(text); }
-  };
-  tsl::robin_map<std::string, uint32_t, Hash, std::equal_to<>> ids_;
+  tsl::robin_map<std::string, uint32_t, KeyedHash, std::equal_to<>> ids_;
   std::vector<std::string> texts_;
 };
 
@@ -69,7 +66,7 @@ class TaskTable {
 
  private:
   std::vector<Entry> entries_;
-  tsl::robin_map<uint64_t, uint32_t> index_;
+  tsl::robin_map<uint64_t, uint32_t, KeyedHash> index_;
   LabelTable labels_;
 };
 

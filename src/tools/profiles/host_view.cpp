@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/keyed_hash.h"
 #include "profile/bin_collector.h"
 #include "sched/replay.h"
 
@@ -43,7 +44,7 @@ Result<void> HostView::for_each_sample(const std::function<void(const HostSample
 Result<void> HostView::survey() {
   std::array<uint64_t, std::numeric_limits<uint64_t>::digits + 1> gaps{};
   uint64_t counted = 0;
-  tsl::robin_map<uint64_t, WallNs, profile::MixedHash> last_ns;  // by thread and CPU
+  tsl::robin_map<uint64_t, WallNs, KeyedHash> last_ns;  // by thread and CPU
   QPERF_RETURN_IF_ERROR(for_all([&](const HostSample& sample) {
     ++(window.contains(sample.at_ns) ? inside : outside);
     const auto [position, added] = last_ns.try_emplace(uint64_t{sample.thread} << 32 | sample.cpu.raw, sample.at_ns);
@@ -71,7 +72,7 @@ std::string HostView::thread_name(uint32_t thread) const {
 
 Result<profile::BinnedWeights> binned_host(const HostView& host, WallNs end_ns) {
   profile::BinCollector sums(end_ns);
-  tsl::robin_map<uint64_t, uint32_t, profile::MixedHash> numbers;  // by thread and stack
+  tsl::robin_map<uint64_t, uint32_t, KeyedHash> numbers;  // by thread and stack
   std::vector<profile::BinCollector::Cell> cells;
   QPERF_RETURN_IF_ERROR(host.for_each_sample([&](const HostSample& sample) {
     const auto [position, added] =

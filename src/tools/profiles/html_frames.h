@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/keyed_hash.h"
 #include "export/html_report.h"
 #include "profile/call_tree.h"
 #include "profile/frame_table.h"
@@ -27,7 +28,7 @@ class HtmlFrames {
  private:
   profile::FrameTable& table_;
   size_t name_bytes_;
-  tsl::robin_map<uint32_t, uint32_t> numbers_;
+  tsl::robin_map<uint32_t, uint32_t, KeyedHash> numbers_;
   std::vector<std::string> names_;
   std::vector<std::string> places_;
 };

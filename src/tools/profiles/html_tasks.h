@@ -1,7 +1,5 @@
 #pragma once
 
-#include <tsl/robin_map.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/sched_view.h"
+#include "base/keyed_hash.h"
 #include "profile/filter.h"
 #include "sched/interval.h"
 #include "tools/profiles/device_timeline.h"
@@ -50,7 +51,7 @@ class TimelineIntervals final : public sched::IntervalSink {
   uint64_t flows_ = 0;
   std::vector<WallNs> woken_at_;     // by task: where its last block ended by a wake; UINT64_MAX: its last interval was another
   std::vector<signed char> wanted_;  // by label: -1 not yet asked, 0, 1
-  tsl::robin_map<uint32_t, std::string> places_;  // by stack
+  tsl::robin_map<uint32_t, std::string, KeyedHash> places_;  // by stack
   std::vector<exporter::TimelineDetail> details_;  // of the slice at hand
   std::vector<std::string> texts_;                 // of the details
 };

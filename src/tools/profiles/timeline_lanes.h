@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/progress.h"
+#include "base/keyed_hash.h"
 #include "export/timeline_writer.h"
 #include "profile/ids.h"
 
@@ -50,7 +51,7 @@ class TimelineLanes {
   }
 
   exporter::TimelineWriter& writer_;
-  tsl::robin_map<uint64_t, uint32_t, profile::MixedHash> ids_;
+  tsl::robin_map<uint64_t, uint32_t, KeyedHash> ids_;
   std::vector<WallNs> ends_ns_;  // by lane
   analysis::Progress* progress_;
   uint64_t drawn_ = 0;
