@@ -232,6 +232,8 @@ uint32_t SchedView::labelled_root(sched::LabelId task, WallNs wall_ns) {
 
 uint32_t SchedView::numbered_root(TaskId task) {
   if (task == capture::kUnknownTask) return kNoRoot;
+  // The replay tells no more tasks apart, either.
+  if (numbered_tasks_.size() >= sched::kMaxTasks && !number_of_task_.contains(task.raw)) return kNoRoot;
   const auto [position, added] = number_of_task_.try_emplace(task.raw, static_cast<uint32_t>(numbered_tasks_.size()));
   if (added) numbered_tasks_.push_back(task);
   return position->second;
@@ -304,6 +306,19 @@ Messages SchedView::weaknesses() const {
   if (survey_->phases().ends_without_begin() != 0)
     messages.push_back({Severity::kWarning,
                         fmt::format("{} ends of phases without a begin were ignored", survey_->phases().ends_without_begin())});
+  if (survey_->phases().unknown_marks() != 0)
+    messages.push_back({Severity::kWarning,
+                        fmt::format("{} phase marks that are neither begin nor end were ignored", survey_->phases().unknown_marks())});
+  if (const uint64_t names = std::max(survey_->names().left_out(), replay_ ? replay_->tasks().names_left_out() : 0); names != 0)
+    messages.push_back({Severity::kWarning, fmt::format("{} names of tasks beyond {} of one and {} in all were left out: such a task keeps an earlier name",
+                                                        names, sched::kMaxNamesPerTask, sched::kMaxNames)});
+  if (replay_) {
+    const auto& [waiters, block_sites] = replay_->statistics().pairs_left_out();
+    if (waiters + block_sites != 0)
+      messages.push_back({Severity::kWarning, fmt::format("more than {} pairs of a resource with a task, or with a block site: {} waits are missing from the "
+                                                          "count of tasks, {} from the sites of their resources",
+                                                          sched::StatisticsLimits{}.pairs, waiters, block_sites)});
+  }
   if (replay_ && replay_->oddities()[static_cast<size_t>(sched::Oddity::kTooManyTasks)] != 0)
     messages.push_back({Severity::kWarning, fmt::format("more than {} tasks: events of further ones were left out", sched::kMaxTasks)});
   return messages;

@@ -9,6 +9,8 @@
 #include "sched/latency.h"
 #include "sched/phases.h"
 #include "sched/report_json.h"
+#include "sched/statistics.h"
+#include "sched/task_table.h"
 #include "sched/test_support.h"
 
 namespace qperf::sched {
@@ -109,6 +111,69 @@ TEST(NameHistory, TheNameInForceCounts) {
   EXPECT_EQ(at(UINT64_MAX, 0), "[unknown task]");
 }
 
+TaskMetadata named(uint64_t tid, std::string_view name) {
+  const auto words = guest::trace_name_words(name);
+  return {1, tid, words[0], words[1]};
+}
+
+TEST(NameHistory, NamesBeyondTheLimitsAreCountedNotKept) {
+  NameHistory names;
+  for (uint64_t i = 0; i < kMaxNamesPerTask + 1000; ++i) names.add(TaskId{1}, i, named(1 + i, "n"));
+  names.seal();
+  EXPECT_EQ(names.labels().size(), kMaxNamesPerTask);
+  EXPECT_EQ(names.left_out(), 1000U);
+  EXPECT_EQ(names.labels().text(names.label(TaskId{1}, 5000)), "n[256]");
+
+  NameHistory few(2, 5);
+  for (uint64_t task = 0; task < 10; ++task) few.add(TaskId{task}, 0, named(task + 1, "n"));
+  EXPECT_EQ(few.labels().size(), 2U) << "of two tasks";
+  EXPECT_EQ(few.left_out(), 8U);
+  for (uint64_t i = 0; i < 10; ++i) few.add(TaskId{0}, i, named(100 + i, "n"));
+  EXPECT_EQ(few.labels().size(), 5U);
+  EXPECT_EQ(few.left_out(), 15U);
+}
+
+TEST(TaskTable, NamesBeyondTheLimitsAreCountedNotKept) {
+  TaskTable tasks;
+  const auto task = tasks.find_or_add(TaskId{7});
+  for (uint64_t i = 0; i < kMaxNamesPerTask + 1000; ++i) tasks.set_metadata(*task, named(1 + i, "n"));
+  EXPECT_EQ(tasks.labels().size(), 1 + kMaxNamesPerTask);
+  EXPECT_EQ(tasks.names_left_out(), 1000U);
+  EXPECT_EQ(tasks.labels().text(tasks[*task].label), "n[256]");
+  tasks.set_metadata(*task, named(3, "n"));
+  EXPECT_EQ(tasks.labels().text(tasks[*task].label), "n[3]") << "a name that it has had";
+
+  TaskTable few(4);
+  for (uint64_t id = 0; id < 10; ++id) few.set_metadata(*few.find_or_add(TaskId{id}), named(id + 1, "n"));
+  EXPECT_EQ(few.labels().size(), 2U + 2U + 8U) << "two have both labels; for the others there is room without a name";
+  EXPECT_EQ(few.names_left_out(), 8U);
+}
+
+TEST(Statistics, WhatIsNotToldApartIsCounted) {
+  Window window;
+  Statistics statistics(window, {.resources = 2, .pairs = 3});
+  Interval wait;
+  wait.state = TaskState::kBlocked;
+  wait.to_ns = 10;
+  const auto add = [&](uint32_t task, uint64_t reason, uint32_t stack) {
+    wait.task = TaskIndex{task};
+    wait.reason = reason;
+    wait.stack = StackId{stack};
+    statistics.interval(wait);
+  };
+  for (uint32_t i = 0; i < 5; ++i) add(i, 5, i);
+  add(0, 5, 0);
+  add(0, 6, 0);
+  add(0, 7, 0);
+  add(1, 8, 1);
+  EXPECT_EQ(statistics.resources(9)[0].waiters, 3U);
+  EXPECT_EQ(statistics.resources(9)[0].waits, 6U);
+  EXPECT_EQ(statistics.pairs_left_out().waiters, 3U) << "two tasks of the first resource, one of the second";
+  EXPECT_EQ(statistics.pairs_left_out().block_sites, 3U);
+  EXPECT_EQ(statistics.other_resources().waits, 2U);
+  EXPECT_EQ(statistics.other_resources().wait_ns, 20U);
+}
+
 TEST(Phases, NestOverlapRepeatAndStayOpen) {
   StreamBuilder stream;
   stream.phase({0, 10}, 1, "a");
@@ -205,6 +270,22 @@ TEST(Report, IsDeterministicAndHoldsTheSums) {
                       "\"waiters\":1,\"block_sites\":[{\"stack\":[\"0x10\",\"0x20\"],\"wait_ns\":90,\"waits\":1}]"),
             std::string::npos)
       << json;
+}
+
+TEST(Report, TellsWhatWasLeftOut) {
+  StreamBuilder stream = mutex_wait();
+  stream.phase({0, 330}, 3, "b");
+  stream.phase({0, 340}, 2, "b");
+  stream.enqueue({1, 350}, 2, 1, Statistics::kMaxCpus, 3, guest::enqueue_reason::kWake);
+  for (uint64_t i = 0; i < kMaxNamesPerTask + 4; ++i) stream.metadata({0, 400 + i}, 9, 4, 1000 + i, "w");
+  const Analysed a(stream.chunks());
+  HexFrameNames names;
+  const auto json = report_json(a.survey, a.window, *a.replay, nullptr, names);
+  EXPECT_NE(json.find("\"unknown phase mark\":1"), std::string::npos) << json;
+  EXPECT_NE(json.find("\"left_out\":{\"phase_marks\":0,\"phase_ends\":1,\"names\":5,\"enqueues\":1,\"waiters\":0,\"block_sites\":0}"),
+            std::string::npos)
+      << json;
+  EXPECT_NE(json.find("\"other_resources\":{\"wait_ns\":0,\"waits\":0,\"unfinished\":0}"), std::string::npos) << json;
 }
 
 TEST(OffCpuPage, HasARowForEveryOddTransition) {

@@ -91,9 +91,21 @@ void write_capture(Json& json, const Survey& survey, const Window& window, const
   json.field("missing_events", survey.missing_events());
   json.line();
   json.key("odd_transitions").open('{');
+  OddCounts odd = replay.oddities();
+  odd[static_cast<size_t>(Oddity::kUnknownPhaseMark)] = survey.phases().unknown_marks();  // the replay knows of no phases
   for (size_t i = 0; i < kOddityCount; ++i) {
-    if (replay.oddities()[i] != 0) json.field(oddity_name(static_cast<Oddity>(i)), replay.oddities()[i]);
+    if (odd[i] != 0) json.field(oddity_name(static_cast<Oddity>(i)), odd[i]);
   }
+  json.close('}');
+  json.line();
+  const Statistics& statistics = replay.statistics();
+  json.key("left_out").open('{');
+  json.field("phase_marks", survey.phase_marks_left_out());
+  json.field("phase_ends", survey.phases().ends_without_begin());
+  json.field("names", replay.tasks().names_left_out());
+  json.field("enqueues", statistics.enqueues_elsewhere());
+  json.field("waiters", statistics.pairs_left_out().waiters);
+  json.field("block_sites", statistics.pairs_left_out().block_sites);
   json.close('}');
   json.line();
   json.key("phases").open('[');
@@ -228,6 +240,13 @@ void write_resources(Json& json, const Replay& replay, FrameNames& names) {
     json.close('}');
   }
   json.close(']');
+  const ResourceStatistics& others = replay.statistics().other_resources();
+  json.line();
+  json.key("other_resources").open('{');
+  json.field("wait_ns", others.wait_ns);
+  json.field("waits", others.waits);
+  json.field("unfinished", others.unfinished);
+  json.close('}');
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ void Statistics::waited(const Interval& interval, TaskStatistics& of_task, uint6
   if (const auto found = resource_index_.find(key); found != resource_index_.end()) {
     index = found->second;
     resource = &resources_[index];
-  } else if (resources_.size() < kMaxResources) {
+  } else if (resources_.size() < limits_.resources) {
     index = static_cast<uint32_t>(resources_.size());
     resource_index_.emplace(key, index);
     resources_.push_back({.key = key, .sites = {}});
@@ -120,11 +120,18 @@ void Statistics::waited(const Interval& interval, TaskStatistics& of_task, uint6
   resource->unfinished += unfinished;
   if (resource == &other_resources_) return;
   const uint64_t waiter = pair_key(index, interval.task.raw);
-  if (waiters_.size() < kMaxPairs && waiters_.try_emplace(waiter, true).second) ++resource->waiters;
+  if (waiters_.size() >= limits_.pairs) {
+    if (!waiters_.contains(waiter)) ++pairs_left_out_.waiters;
+  } else if (waiters_.try_emplace(waiter, true).second) {
+    ++resource->waiters;
+  }
   const uint64_t site = pair_key(index, interval.stack.raw);
   auto found = sites_.find(site);
   if (found == sites_.end()) {
-    if (sites_.size() == kMaxPairs) return;
+    if (sites_.size() >= limits_.pairs) {
+      ++pairs_left_out_.block_sites;
+      return;
+    }
     found = sites_.try_emplace(site, BlockSite{.stack = interval.stack}).first;
   }
   found.value().wait_ns += ns;

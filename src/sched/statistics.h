@@ -86,11 +86,22 @@ struct ResourceStatistics {
   std::vector<BlockSite> sites;  // filled by Statistics::resources(): by wait, the top ones
 };
 
-/// Sums of intervals. Memory grows with tasks, resources, and pairs of a resource with a task or a stack; of each of the
-/// latter at most kMaxResources and kMaxPairs are told apart.
+/// How many are told apart; the others are counted.
+struct StatisticsLimits {
+  size_t resources = size_t{1} << 20;
+  size_t pairs = size_t{1} << 22;  // of a resource with a task, and as many with a stack
+};
+
+/// Waits of resources that are told apart whose other half is not.
+struct PairsLeftOut {
+  uint64_t waiters = 0;
+  uint64_t block_sites = 0;
+};
+
+/// Sums of intervals. Memory grows with tasks, resources, and pairs of a resource with a task or a stack, all within limits.
 class Statistics {
  public:
-  explicit Statistics(const Window& window) : window_(window) {}
+  explicit Statistics(const Window& window, const StatisticsLimits& limits = {}) : window_(window), limits_(limits) {}
 
   void interval(const Interval& interval);
   void halted(VcpuIndex vcpu, WallNs from_ns, WallNs to_ns);
@@ -105,15 +116,15 @@ class Statistics {
   [[nodiscard]] const std::vector<VcpuStatistics>& vcpus() const noexcept { return vcpus_; }
   /// By the guest's CPU number, for those below kMaxCpus.
   [[nodiscard]] const std::vector<DepthStatistics>& depths() const noexcept { return depths_; }
+  /// Enqueues for other CPUs.
   [[nodiscard]] uint64_t enqueues_elsewhere() const noexcept { return enqueues_elsewhere_; }
   /// By wait, the longest first, each with its `top_sites` longest sites.
   [[nodiscard]] std::vector<ResourceStatistics> resources(size_t top_sites) const;
-  /// Wait time of resources that were not told apart.
+  /// Waits for resources that were not told apart; without waiters and sites.
   [[nodiscard]] const ResourceStatistics& other_resources() const noexcept { return other_resources_; }
+  [[nodiscard]] const PairsLeftOut& pairs_left_out() const noexcept { return pairs_left_out_; }
 
   static constexpr size_t kMaxCpus = 4096;
-  static constexpr size_t kMaxResources = size_t{1} << 20;
-  static constexpr size_t kMaxPairs = size_t{1} << 22;
 
  private:
   struct KeyHash {
@@ -126,6 +137,7 @@ class Statistics {
   void waited(const Interval& interval, TaskStatistics& of_task, uint64_t ns);
 
   const Window& window_;
+  StatisticsLimits limits_;
   std::vector<TaskStatistics> tasks_;
   std::vector<std::optional<VcpuIndex>> last_vcpu_;  // by task, the window aside
   std::vector<VcpuStatistics> vcpus_;
@@ -136,6 +148,7 @@ class Statistics {
   tsl::robin_map<uint64_t, bool, KeyedHash> waiters_;     // resource << 32 | task
   tsl::robin_map<uint64_t, BlockSite, KeyedHash> sites_;  // resource << 32 | stack
   ResourceStatistics other_resources_;
+  PairsLeftOut pairs_left_out_;
 };
 
 }  // namespace qperf::sched

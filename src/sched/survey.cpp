@@ -8,16 +8,23 @@
 namespace qperf::sched {
 
 void NameHistory::add(TaskId task, WallNs at_ns, const TaskMetadata& metadata) {
-  const LabelId label = labels_.intern(task_label(task, metadata));
+  if (changes_.size() >= most_tasks_ && !changes_.contains(task.raw)) {
+    ++left_out_;
+    return;
+  }
+  auto& changes = changes_[task.raw];
+  const std::string text = task_label(task, metadata);
+  const auto known = labels_.find(text);
+  if (known && !changes.empty() && changes.back().label == *known && changes.back().at_ns <= at_ns) return;
+  if (changes.size() == kMaxNamesPerTask || changes_kept_ == most_names_ || (!known && labels_.full())) {
+    ++left_out_;
+    return;
+  }
+  const LabelId label = labels_.intern(text);
   if (tids_.size() <= label.raw) tids_.resize(label.raw + size_t{1});
   tids_[label.raw] = metadata.tid;
-  auto& changes = changes_[task.raw];
-  if (!changes.empty() && changes.back().label == label && changes.back().at_ns <= at_ns) return;
-  if (changes.size() == kMaxChangesPerTask) {
-    changes.back() = {at_ns, label};
-  } else {
-    changes.push_back({at_ns, label});
-  }
+  changes.push_back({at_ns, label});
+  ++changes_kept_;
 }
 
 void NameHistory::seal() {

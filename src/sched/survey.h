@@ -20,7 +20,10 @@ namespace qperf::sched {
 /// The label of each task over time, for samples: they carry a task id, and the name in force at their time counts.
 class NameHistory {
  public:
-  /// Metadata in any order.
+  explicit NameHistory(size_t most_tasks = kMaxTasks, size_t most_names = kMaxNames)
+      : most_tasks_(most_tasks), most_names_(most_names), labels_(most_names) {}
+
+  /// Metadata in any order. What is beyond the limits is counted and left out: the task keeps an earlier name.
   void add(TaskId task, WallNs at_ns, const TaskMetadata& metadata);
   void seal();
   /// `task#id` before the task's first metadata; `[unknown task]` for capture::kUnknownTask.
@@ -28,16 +31,18 @@ class NameHistory {
   /// The tid that the label's metadata gave; nullopt: none did.
   [[nodiscard]] std::optional<uint64_t> tid(LabelId label) const noexcept;
   [[nodiscard]] const LabelTable& labels() const noexcept { return labels_; }
-
-  /// Renames kept of one task; later ones replace the last.
-  static constexpr size_t kMaxChangesPerTask = 256;
+  [[nodiscard]] uint64_t left_out() const noexcept { return left_out_; }
 
  private:
   struct Change {
     WallNs at_ns;
     LabelId label;
   };
+  size_t most_tasks_;
+  size_t most_names_;
   tsl::robin_map<uint64_t, std::vector<Change>, KeyedHash> changes_;
+  size_t changes_kept_ = 0;  // of all tasks
+  uint64_t left_out_ = 0;
   LabelTable labels_;
   std::vector<uint64_t> tids_;  // by label as far as it goes; 0: none
 };
@@ -50,7 +55,7 @@ struct InsnsWindow {
 
 /// The first reading of a capture: everything that must be known before the events can be replayed in one order: where
 /// events were lost, which phases there are, when each vCPU's next chunk begins, when the capture ends.
-/// Memory: grows with chunks, tasks and phase marks, not with events.
+/// Memory: grows with chunks, tasks and phase marks (at most kMaxPhaseMarks), and with names (kMaxNames), not with events.
 class Survey {
  public:
   /// Chunks and samples in file order. `insns_window`: to find the wall time in which each vCPU is inside it.
@@ -71,6 +76,7 @@ class Survey {
   [[nodiscard]] const PhaseList& phases() const noexcept { return phases_; }
   [[nodiscard]] uint64_t phase_marks_left_out() const noexcept { return phase_marks_left_out_; }
   [[nodiscard]] NameHistory& names() noexcept { return names_; }
+  [[nodiscard]] const NameHistory& names() const noexcept { return names_; }
   [[nodiscard]] WallNs end_ns() const noexcept { return end_ns_; }
   [[nodiscard]] uint32_t vcpus() const noexcept { return static_cast<uint32_t>(vcpus_.size()); }
   /// Wall ns of the first event of each of the vCPU's chunks, in file order, made monotonic.

@@ -10,6 +10,8 @@
 namespace qperf::sched {
 namespace {
 
+constexpr std::string_view kMoreTasks = "[more tasks]";
+
 std::string printable_name(const TaskMetadata& metadata) {
   std::string name = printable(guest::trace_name(metadata.name_low, metadata.name_high));
   // The separator of folded stacks.
@@ -21,8 +23,15 @@ std::string printable_name(const TaskMetadata& metadata) {
 
 }  // namespace
 
+std::optional<LabelId> LabelTable::find(std::string_view text) const {
+  const auto found = ids_.find(text);
+  if (found == ids_.end()) return std::nullopt;
+  return LabelId{found->second};
+}
+
 LabelId LabelTable::intern(std::string_view text) {
-  if (const auto found = ids_.find(text); found != ids_.end()) return LabelId{found->second};
+  if (const auto known = find(text)) return *known;
+  if (texts_.size() >= most_names_ + kMaxTasks && text != kMoreTasks) return intern(kMoreTasks);
   const LabelId id{static_cast<uint32_t>(texts_.size())};
   texts_.emplace_back(text);
   ids_.emplace(std::string(text), id.raw);
@@ -56,7 +65,17 @@ void TaskTable::set_metadata(TaskIndex task, const TaskMetadata& metadata) {
   entry.ever_user |= metadata.pid != 0 || metadata.tid != 0;
   if (entry.metadata == metadata) return;
   entry.metadata = metadata;
-  entry.label = labels_.intern(task_label(entry.id, metadata));
+  const std::string text = task_label(entry.id, metadata);
+  if (const auto known = labels_.find(text)) {
+    entry.label = *known;
+    return;
+  }
+  if (entry.names == kMaxNamesPerTask || labels_.full()) {
+    ++names_left_out_;
+    return;
+  }
+  ++entry.names;
+  entry.label = labels_.intern(text);
 }
 
 LabelId TaskTable::label_of(TaskId id) {

@@ -104,6 +104,8 @@ Table queue_table(const analysis::SchedView& sched) {
     table.add({cell(i), cell(depth.enqueues), cell_decimal(static_cast<double>(depth.sum) / static_cast<double>(depth.enqueues)),
                cell(depth.max), cell_time(depth.max_at_ns, 0)});
   }
+  if (const uint64_t elsewhere = sched.replayed().statistics().enqueues_elsewhere(); elsewhere != 0)
+    table.add({{fmt::format("[from {} on]", sched::Statistics::kMaxCpus), "null"}, {std::to_string(elsewhere), "null"}, {"", "null"}, {"", "null"}, {"", "null"}});
   return table;
 }
 
@@ -158,6 +160,9 @@ Table resource_table(const analysis::SchedView& sched, size_t rows) {
                cell(resource.waits), mean_ms(resource.wait_ns, resource.waits), cell(resource.waiters),
                site.empty() ? Cell{"-", "null"} : cell_text(site)});
   }
+  if (const auto& others = sched.replayed().statistics().other_resources(); others.waits != 0)
+    table.add_note({{"[not told apart]", "null"}, {"", "null"}, cell_ms(others.wait_ns), cell(others.waits), mean_ms(others.wait_ns, others.waits),
+                    {"", "null"}, {"", "null"}});
   return table;
 }
 
