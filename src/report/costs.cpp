@@ -14,6 +14,8 @@ namespace {
 using profile::FrameId;
 using profile::saturating_add;
 
+constexpr size_t kNever = std::numeric_limits<size_t>::max();
+
 FrameKeys keys_by(const profile::FrameTable& frames, const std::function<std::string(const profile::Frame&)>& name_of) {
   FrameKeys keys;
   std::unordered_map<std::string, uint32_t, KeyedHash> known;
@@ -49,25 +51,42 @@ FrameKeys keys_by_file(const profile::FrameTable& frames) {
                  [](const profile::Frame& frame) { return frame.file.empty() ? std::string("[unknown file]") : frame.file; });
 }
 
-std::vector<Cost> costs_by(const FrameKeys& keys, std::span<const Row> rows, const profile::NamedStacks& names) {
-  constexpr size_t kNever = std::numeric_limits<size_t>::max();
-  std::vector<Cost> all(keys.names.size());
-  std::vector<size_t> counted_in(all.size(), kNever);  // the last row that added to the total
+Cost& CostSums::cost_of(uint32_t key) {
+  Slot& slot = slots_[key];
+  if (slot.set != set_) {
+    slot = {.cost = static_cast<uint32_t>(costs_.size()), .set = set_, .counted_in = kNever};
+    costs_.push_back({.key = key});
+  }
+  return costs_[slot.cost];
+}
+
+std::span<const Cost> CostSums::of(std::span<const Row> rows) {
+  slots_.resize(keys_.names.size());
+  costs_.clear();
+  ++set_;
   for (size_t i = 0; i < rows.size(); ++i) {
-    const auto stack = names.stacks[rows[i].stack];
+    const auto stack = names_.stacks[rows[i].stack];
     for (const FrameId frame : stack) {
-      const uint32_t key = keys.of_frame[frame.raw];
-      if (counted_in[key] == i) continue;
-      counted_in[key] = i;
-      all[key].total = saturating_add(all[key].total, rows[i].weight);
+      const uint32_t key = keys_.of_frame[frame.raw];
+      Cost& cost = cost_of(key);
+      if (slots_[key].counted_in == i) continue;
+      slots_[key].counted_in = i;
+      cost.total = saturating_add(cost.total, rows[i].weight);
     }
     if (stack.empty()) continue;
-    uint64_t& self = all[keys.of_frame[stack.back().raw]].self;
+    uint64_t& self = cost_of(keys_.of_frame[stack.back().raw]).self;
     self = saturating_add(self, rows[i].weight);
   }
-  for (uint32_t key = 0; key < all.size(); ++key) all[key].key = key;
-  std::erase_if(all, [](const Cost& cost) { return cost.total == 0; });
-  return all;
+  looked_at_ += costs_.size();
+  std::erase_if(costs_, [](const Cost& cost) { return cost.total == 0; });
+  std::ranges::sort(costs_, {}, &Cost::key);
+  return costs_;
+}
+
+std::vector<Cost> costs_by(const FrameKeys& keys, std::span<const Row> rows, const profile::NamedStacks& names) {
+  CostSums sums(keys, names);
+  const auto costs = sums.of(rows);
+  return {costs.begin(), costs.end()};
 }
 
 std::vector<GroupWeight> weights_by_group(std::span<const Row> rows) {

@@ -66,6 +66,23 @@ TEST(Costs, CountRecursionOnce) {
   EXPECT_EQ(functions.at("g"), std::pair(uint64_t{4}, uint64_t{7}));
 }
 
+TEST(Costs, OfEachGroupLookAtItsKeysOnly) {
+  Stacks stacks;
+  for (uint32_t group = 0; group < 1000; ++group) stacks.add("main;f" + std::to_string(group), group + 1, group);
+  const FrameKeys keys = keys_by_function(stacks.names.frames);
+  CostSums sums(keys, stacks.names);
+  for (const Row& row : stacks.rows) {
+    const auto costs = sums.of(std::span(&row, 1));
+    ASSERT_EQ(costs.size(), 2U);
+    EXPECT_EQ(keys.names[costs[0].key], "main");
+    EXPECT_EQ(costs[0].self, 0U);
+    EXPECT_EQ(costs[0].total, row.weight);
+    EXPECT_EQ(costs[1].self, row.weight) << "nothing is left of the groups before";
+    EXPECT_EQ(costs[1].total, row.weight);
+  }
+  EXPECT_EQ(sums.looked_at(), 2'000U);
+}
+
 TEST(Costs, TellFunctionsOfOneNameApartByFile) {
   profile::NamedStacks names;
   const FrameId a = names.frames.intern({.name = "init", .file = "a.c", .line = 1});

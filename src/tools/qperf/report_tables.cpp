@@ -142,9 +142,9 @@ struct Hottest {
   uint64_t self = 0;
 };
 
-Hottest hottest_of(std::span<const report::Row> rows, const report::FrameKeys& keys, const profile::NamedStacks& names) {
+Hottest hottest_of(std::span<const report::Row> rows, const report::FrameKeys& keys, report::CostSums& sums) {
   Hottest hottest;
-  for (const report::Cost& cost : report::costs_by(keys, rows, names)) {
+  for (const report::Cost& cost : sums.of(rows)) {
     const std::string& name = keys.names[cost.key];
     if (cost.self < hottest.self || (cost.self == hottest.self && !hottest.name.empty() && name >= hottest.name)) continue;
     hottest = {name, cost.self};
@@ -155,6 +155,7 @@ Hottest hottest_of(std::span<const report::Row> rows, const report::FrameKeys& k
 Table group_table(const ReportInput& input, const report::Selected& selected, const ReportOptions& options) {
   const Shares shares = shares_of(selected, options);
   const report::FrameKeys keys = report::keys_by_function(input.names.frames);
+  report::CostSums sums(keys, input.names);
   std::map<uint32_t, std::vector<report::Row>> by_group;
   for (const report::Row& row : selected.rows) by_group[row.group].push_back(row);
   auto weights = report::weights_by_group(selected.rows);
@@ -176,7 +177,7 @@ Table group_table(const ReportInput& input, const report::Selected& selected, co
       hidden = saturating_add(hidden, weight);
       continue;
     }
-    const Hottest hottest = hottest_of(by_group[group], keys, input.names);
+    const Hottest hottest = hottest_of(by_group[group], keys, sums);
     table.add({shares.percent(weight), cell(weight), cell_text(input.groups.at(group)),
                cell_percent(static_cast<double>(hottest.self), static_cast<double>(weight)), cell(hottest.self),
                cell_text(hottest.name)});
