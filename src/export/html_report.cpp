@@ -48,6 +48,9 @@ void number(JsonWriter& json, std::string_view key, uint64_t value) {
   json.number(value);
 }
 
+/// As columns hold it: the page's numbers are doubles.
+void time(JsonWriter& json, std::string_view key, uint64_t value) { number(json, key, std::min(value, Column::kMost)); }
+
 void column(JsonWriter& json, std::string_view key, const Column& values) {
   json.key(key);
   json.plain_string(values.text());
@@ -101,8 +104,8 @@ void write_head(JsonWriter& json, const HtmlReport& report) {
   json.key("time");
   json.begin_object();
   text(json, "unit", unit_name(report.time.unit));
-  number(json, "start", report.time.start);
-  number(json, "end", report.time.end);
+  time(json, "start", report.time.start);
+  time(json, "end", report.time.end);
   number(json, "bins", report.time.bins);
   json.end_object();
 }
@@ -234,8 +237,8 @@ void write_timeline(JsonWriter& json, const HtmlReport& report) {
   for (const HtmlPhase& phase : report.phases) {
     json.begin_object();
     text(json, "name", phase.name);
-    number(json, "from", phase.from_ns);
-    number(json, "until", phase.until_ns);
+    time(json, "from", phase.from_ns);
+    time(json, "until", phase.until_ns);
     json.key("complete");
     json.boolean(phase.complete);
     json.end_object();

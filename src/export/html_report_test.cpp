@@ -105,6 +105,17 @@ TEST(HtmlReport, NamesAreNeverMarkup) {
   EXPECT_EQ(json["lanes"][0]["name"], shown);
 }
 
+TEST(HtmlReport, TimesStopWhereThePagesNumbersEnd) {
+  HtmlReport report;
+  report.time = {.unit = HtmlTime::Unit::kWallNs, .start = (uint64_t{1} << 53) - 1, .end = uint64_t{1} << 63, .bins = 1};
+  report.phases = {{"late", uint64_t{1} << 62, ~uint64_t{0}, false}};
+  const auto data = nlohmann::json::parse(data_of(text_of(report)));
+  EXPECT_EQ(data["time"]["start"], Column::kMost - 1);
+  EXPECT_EQ(data["time"]["end"], Column::kMost);
+  EXPECT_EQ(data["phases"][0]["from"], Column::kMost);
+  EXPECT_EQ(data["phases"][0]["until"], Column::kMost);
+}
+
 TEST(HtmlReport, NoPlaceholderIsLeft) {
   const std::string page = text_of(HtmlReport{});
   for (const char* name : {"@TITLE@", "@STYLE@", "@SCRIPT@", "@DATA@", "@STYLE_HASH@", "@SCRIPT_HASH@"})

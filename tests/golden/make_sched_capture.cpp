@@ -10,7 +10,7 @@
 #include "symbols/image.h"
 
 /// Writes the captures with trace events into the folder that holds the golden kernel's ELF: sched.bin, sched-lossy.bin, whose recorder
-/// dropped events, and disk.bin, of whose run QEMU's trace is inputs/disk.trace.log. Everything in them is fixed.
+/// dropped events, reasons.bin, and disk.bin, of whose run QEMU's trace is inputs/disk.trace.log. Everything in them is fixed.
 namespace qperf {
 namespace {
 
@@ -146,6 +146,24 @@ sched::StreamBuilder disk_events(const Places& places) {
   return stream;
 }
 
+/// A task each of whose 3,000 waits has a reason of its own, which no kernel names; the later ones are longer.
+sched::StreamBuilder reason_events(const Places& places) {
+  constexpr uint64_t kWaits = 3000;
+  sched::StreamBuilder stream;
+  stream.metadata({0, 1 * kMs}, 1, 0, 0, "idle");
+  stream.metadata({0, 2 * kMs}, 3, 10, 10, "sh");
+  stream.switch_to({0, 4 * kMs}, 1, 3, kReady);
+  WallNs at = 5 * kMs;
+  for (uint64_t i = 1; i <= kWaits; ++i) {
+    stream.block({0, at}, 3, i, 10'000 + i, 0, {places.in_leaf_call, places.in_middle_call});
+    stream.switch_to({0, at + 10}, 3, 1, kBlocked);
+    stream.wake({0, at + 10'000 + i}, 3, i);
+    stream.switch_to({0, at + 11'000 + i}, 1, 3, kReady);
+    at += 30'000;
+  }
+  return stream;
+}
+
 class FileSink final : public capture::ByteSink {
  public:
   explicit FileSink(const std::string& path) : file_(path, std::ios::binary) {}
@@ -251,6 +269,7 @@ int main(int argc, char** argv) {
   qperf::write(folder + "/sched-one-thread.bin", places, lossless, qperf::Threads::kOne);
   qperf::write(folder + "/hostile.bin", places, qperf::events(places, qperf::Losses::kNone, qperf::Names::kHostile),
                qperf::Threads::kOnePerVcpu, qperf::Names::kHostile);
+  qperf::write(folder + "/reasons.bin", places, qperf::reason_events(places));
   const std::string disk = folder + "/disk.bin";
   qperf::write(disk, places, qperf::disk_events(places), qperf::Threads::kOnePerVcpu, qperf::Names::kPlain, qperf::Clocks::kRead);
   const auto named = qperf::capture::append_metadata(

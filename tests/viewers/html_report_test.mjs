@@ -129,6 +129,12 @@ await page.mouse.click(timeline.x + 20, timeline.y + 18 + (has_phases ? 16 : 0) 
 check('a lane\'s name selects it', (await text('#selected')).includes(lanes[0]), await text('#selected'));
 await page.mouse.click(timeline.x + 20, timeline.y + 18 + (has_phases ? 16 : 0) + 9);
 
+// The axis: some round times; and where numbers are too large to tell them apart, none instead of steps that never end.
+const ticks = (...of) => page.evaluate(([start, end, wanted]) => axisTicks(start, end, wanted), of);
+check('the axis has round times', JSON.stringify(await ticks(12, 100, 4)) === '[50,100]', JSON.stringify(await ticks(12, 100, 4)));
+for (const [start, end] of [[2 ** 63, 2 ** 63 + 8192], [2 ** 53, 2 ** 53], [2 ** 53 - 4, 2 ** 53]])
+  check(`an axis from ${start} to ${end} ends`, (await ticks(start, end, 11)).length <= 20);
+
 // The devices' lanes, under the vCPUs': what a request was doing, which it was; a click on the name selects nothing.
 const devices = await page.evaluate(() => (JSON.parse(document.getElementById('data').textContent).devices || {lanes: []}).lanes.map((lane) => lane.name));
 if (devices.length) {

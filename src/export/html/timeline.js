@@ -15,6 +15,16 @@ function niceStep(span, wanted) {
   return 10 * power;
 }
 
+// Where the axis has lines: none where times are too large for numbers to tell one line from the next.
+function axisTicks(start, end, wanted) {
+  const step = niceStep(end - start, wanted);
+  if (!(step > 0) || start + step === start || end + step === end) return [];
+  const first = Math.ceil(start / step);
+  const ticks = [];
+  for (let i = 0; i <= Math.floor(end / step) - first; i++) ticks.push((first + i) * step);
+  return ticks;
+}
+
 class Timeline {
   constructor(canvas, model, format, onSelect) {
     this.canvas = canvas;
@@ -126,10 +136,9 @@ class Timeline {
 
   drawAxis(context, quiet, line, height) {
     const {start, end} = this.model.data.time;
-    const step = niceStep(end - start, Math.max(2, (this.width - kGutter) / 110));
     context.fillStyle = quiet;
     context.strokeStyle = line;
-    for (let t = Math.ceil(start / step) * step; t <= end; t += step) {
+    for (const t of axisTicks(start, end, Math.max(2, (this.width - kGutter) / 110))) {
       const x = this.timeX(t);
       context.beginPath();
       context.moveTo(x + 0.5, kAxisHeight - 4);

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "analysis/report.h"
+#include "export/markup_text.h"
 #include "profile/binned_weights.h"
 #include "profile/call_tree.h"
 #include "tools/profiles/html_devices.h"
@@ -221,7 +222,7 @@ class ReportBuilder {
     const CaptureProfile& current = input_.profiles.current;
     const capture::Header& header = current.input.summary.header;
     const auto add = [&](std::string key, std::string value) {
-      if (!value.empty()) report_.about.emplace_back(std::move(key), std::move(value));
+      if (!value.empty()) report_.about.emplace_back(std::move(key), exporter::clipped(value, limits_.word_bytes));
     };
     if (input_.current_runs != nullptr) {
       add_runs("recordings", *input_.current_runs);
@@ -251,7 +252,7 @@ class ReportBuilder {
       add("ELF", header.elf_path);
     }
     add("written by", report_.generator);
-    for (const auto& message : input_.warnings) report_.warnings.push_back(message.text);
+    for (const auto& message : input_.warnings) report_.warnings.push_back(exporter::clipped(message.text, limits_.word_bytes));
     if (input_.devices != nullptr) add_device_words(*input_.devices, report_);
     if (input_.host != nullptr) {
       const HostView& host = input_.host->view;
@@ -307,16 +308,25 @@ HtmlLimits HtmlLimits::divided_by(size_t divisor) const noexcept {
   part.task_lanes /= divisor;
   part.device_lanes = std::max<size_t>(part.device_lanes / divisor, 1);
   part.phases /= divisor;
+  part.wait_states = std::max<size_t>(part.wait_states / divisor, 1);
+  constexpr size_t kNamesAreIt = 128;
+  if (divisor >= kNamesAreIt) part.name_bytes /= divisor / (kNamesAreIt / 2);
   return part;
 }
 
 HtmlReport html_report(const HtmlInput& input, const HtmlLimits& limits) { return ReportBuilder(input, limits).build(); }
 
-HtmlReport html_report(const HtmlInput& input) {
-  HtmlReport report = html_report(input, HtmlLimits{});
-  for (size_t divisor = 2; text_bytes(report) > kMaxHtmlBytes && divisor <= 64; divisor *= 2)
-    report = html_report(input, HtmlLimits{}.divided_by(divisor));
-  return report;
+Result<HtmlReport> html_report(const HtmlInput& input) {
+  constexpr size_t kMostDivisor = 1024;
+  for (size_t divisor = 1;; divisor *= 2) {
+    HtmlReport report = html_report(input, HtmlLimits{}.divided_by(divisor));
+    const size_t bytes = text_bytes(report);
+    if (bytes <= kMaxHtmlBytes) return report;
+    if (divisor == kMostDivisor)
+      return Error{ErrorCode::kLimit, fmt::format("the page has {} bytes at least, and browsers get slow beyond {}: choose a part of the capture "
+                                                     "with --from and --until, or another format",
+                                                     bytes, kMaxHtmlBytes)};
+  }
 }
 
 }  // namespace qperf::tools

@@ -47,17 +47,20 @@ struct HtmlLimits {
   size_t task_lanes = 200;
   size_t device_lanes = 64;
   size_t phases = 1000;
-  size_t name_bytes = 1000;  // of one name
+  size_t wait_states = 1000;     // what tasks wait for, told apart in their lanes
+  size_t name_bytes = 1000;      // of one name
+  size_t word_bytes = 64 << 10;  // of one line about the capture
 
-  /// A part of all but the last.
+  /// A part of all but the last; of names only where the divisor is so large that they must be what fills the page.
   [[nodiscard]] HtmlLimits divided_by(size_t divisor) const noexcept;
 };
 
 /// The bytes that a report is made to stay below.
 inline constexpr size_t kMaxHtmlBytes = 19'000'000;
 
-/// The whole report. What does not fit is added up more coarsely or left out, and the report says so.
-[[nodiscard]] exporter::HtmlReport html_report(const HtmlInput& input);
+/// The whole report. What does not fit is added up more coarsely or left out, and the report says so. Error: it cannot be made to stay
+/// below kMaxHtmlBytes.
+[[nodiscard]] Result<exporter::HtmlReport> html_report(const HtmlInput& input);
 [[nodiscard]] exporter::HtmlReport html_report(const HtmlInput& input, const HtmlLimits& limits);
 
 }  // namespace qperf::tools

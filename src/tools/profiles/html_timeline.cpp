@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "export/markup_text.h"
+#include "profile/ids.h"
 #include "sched/interval_log.h"
 #include "sched/replay.h"
 
@@ -35,10 +37,45 @@ struct LaneRows {
   std::vector<Row> tasks;
 };
 
+/// The report's state of each entry of the off-CPU profile. Only what is drawn has one of its own, and of that only what lasts longest:
+/// a guest may give every wait a reason that no other has.
+std::vector<uint32_t> wait_states(const analysis::SchedView& sched, const HtmlTasks& tasks, size_t most, uint32_t none, States& states,
+                                  exporter::HtmlReport& report) {
+  const sched::OffCpuProfile& off_cpu = sched.replayed().off_cpu();
+  std::vector<uint64_t> drawn_ns(off_cpu.entries());
+  for (const Row& row : sched.intervals().tasks())
+    if (row.state.is_waiting() && tasks.lane_of(sched::TaskIndex{row.owner}) != 0)
+      drawn_ns[row.state.entry()] = profile::saturating_add(drawn_ns[row.state.entry()], row.length_ns);
+  std::map<std::string, uint64_t> ns_by_name;
+  for (uint32_t entry = 0; entry < drawn_ns.size(); ++entry) {
+    if (drawn_ns[entry] == 0) continue;
+    uint64_t& sum = ns_by_name[off_cpu.state_name(entry)];
+    sum = profile::saturating_add(sum, drawn_ns[entry]);
+  }
+  if (ns_by_name.size() > most) {
+    std::vector<std::pair<uint64_t, std::string>> longest;
+    for (const auto& [name, ns] : ns_by_name) longest.emplace_back(~ns, name);
+    std::ranges::sort(longest);
+    for (size_t i = most; i < longest.size(); ++i) ns_by_name.erase(longest[i].second);
+    report.left_out.push_back(fmt::format("what tasks waited for: of {} reasons and states the {} that took longest are told apart in the lanes",
+                                          longest.size(), most));
+  }
+  std::vector<uint32_t> numbers(drawn_ns.size(), none);
+  for (uint32_t entry = 0; entry < drawn_ns.size(); ++entry) {
+    if (drawn_ns[entry] == 0) continue;
+    std::string name = off_cpu.state_name(entry);
+    const bool runnable = off_cpu.is_runnable(entry);
+    if (!ns_by_name.contains(name)) name = runnable ? "runnable" : "blocked: other reasons";
+    numbers[entry] = states.number(std::move(name), runnable ? "runnable" : "blocked");
+  }
+  return numbers;
+}
+
 sched::LoggedState as_state(uint32_t number) { return sched::LoggedState::waiting(number); }
 
 /// The log's rows as those of lanes: the owner is a vCPU or a task's lane, the state one of the report's.
-LaneRows lane_rows(const analysis::SchedView& sched, const HtmlTasks& tasks, uint32_t vcpus, States& states) {
+LaneRows lane_rows(const analysis::SchedView& sched, const HtmlTasks& tasks, uint32_t vcpus, const HtmlLimits& limits, States& states,
+                   exporter::HtmlReport& report) {
   const sched::Replay& replay = sched.replayed();
   LaneRows rows;
   const uint32_t running = states.number("running", "running");
@@ -47,11 +84,7 @@ LaneRows lane_rows(const analysis::SchedView& sched, const HtmlTasks& tasks, uin
   std::vector<uint32_t> on_vcpu;  // state of a vCPU that runs the task of a lane
   for (const auto& lane : tasks.lanes()) on_vcpu.push_back(states.number("runs " + lane.name, "running"));
   const uint32_t other = states.number("runs another task", "running");
-  std::vector<uint32_t> waits(replay.off_cpu().entries(), unknown);
-  for (uint32_t entry = 0; entry < waits.size(); ++entry) {
-    const bool runnable = replay.off_cpu().is_runnable(entry);
-    waits[entry] = states.number(replay.off_cpu().state_name(entry), runnable ? "runnable" : "blocked");
-  }
+  const std::vector<uint32_t> waits = wait_states(sched, tasks, limits.wait_states, unknown, states, report);
   for (const Row& row : sched.intervals().tasks()) {
     const sched::TaskIndex task{row.owner};
     const uint32_t lane = tasks.lane_of(task);
@@ -106,7 +139,7 @@ void add_phases(const analysis::SchedView& sched, const HtmlLimits& limits, expo
 void add_sched_lanes(const analysis::SchedView& sched, const HtmlTasks& tasks, uint32_t vcpus, const HtmlLimits& limits,
                      exporter::HtmlReport& report) {
   States states(report);
-  LaneRows rows = lane_rows(sched, tasks, vcpus, states);
+  LaneRows rows = lane_rows(sched, tasks, vcpus, limits, states, report);
   const uint64_t start_at = (report.time.end - report.time.start) / (uint64_t{1} << 14);
   const uint64_t joined = std::max(sched::IntervalLog::join_until(rows.vcpus, limits.lane_rows / 4, start_at),
                                    sched::IntervalLog::join_until(rows.tasks, limits.lane_rows, start_at));

@@ -36,7 +36,7 @@ Result<void> write_file(DiffInput& input, DiffOutput format, exporter::TextSink&
     case DiffOutput::kFolded: write_diff_folded(input, sink); break;
     case DiffOutput::kSvg: write_diff_svg(input, sink); break;
     case DiffOutput::kPprof: return write_diff_pprof(input, sink);
-    case DiffOutput::kHtml: write_diff_html(input, sink); break;
+    case DiffOutput::kHtml: return write_diff_html(input, sink);
   }
   return {};
 }

@@ -126,7 +126,7 @@ Result<void> write_diff_pprof(const DiffInput& input, exporter::TextSink& sink) 
   return {};
 }
 
-void write_diff_html(DiffInput& input, exporter::TextSink& sink) {
+Result<void> write_diff_html(DiffInput& input, exporter::TextSink& sink) {
   const LoadedCapture& before = input.before_captures.front();
   const LoadedCapture& after = input.after_captures.front();
   const Profiles profiles{.names = input.names, .current = after.profile, .baseline = &before.profile};
@@ -140,14 +140,16 @@ void write_diff_html(DiffInput& input, exporter::TextSink& sink) {
   const auto before_runs = summed(input.before_captures, input.before, differ);
   const auto runs = summed(input.after_captures, input.after, differ);
   const auto* sched = after.sched.get();
-  exporter::write_html_report(html_report({.name = runs_name,
-                                           .baseline_name = before_runs_name,
-                                           .profiles = profiles,
-                                           .sched = sched != nullptr && sched->has_events() && !runs ? sched : nullptr,
-                                           .warnings = warnings,
-                                           .current_runs = runs ? &*runs : nullptr,
-                                           .baseline_runs = before_runs ? &*before_runs : nullptr}),
-                              sink);
+  QPERF_ASSIGN_OR_RETURN(const exporter::HtmlReport report,
+                         html_report({.name = runs_name,
+                                      .baseline_name = before_runs_name,
+                                      .profiles = profiles,
+                                      .sched = sched != nullptr && sched->has_events() && !runs ? sched : nullptr,
+                                      .warnings = warnings,
+                                      .current_runs = runs ? &*runs : nullptr,
+                                      .baseline_runs = before_runs ? &*before_runs : nullptr}));
+  exporter::write_html_report(report, sink);
+  return {};
 }
 
 }  // namespace qperf::tools

@@ -19,6 +19,6 @@ void write_diff_svg(const DiffInput& input, exporter::TextSink& sink);
 
 /// The new recording's page with the old one in it. Several runs of a side are their sum, each taken as heavy as the heaviest; several
 /// new ones have no timeline. The more the runs of a side differ, the fewer samples are told to be behind them (report::dispersion()).
-void write_diff_html(DiffInput& input, exporter::TextSink& sink);
+[[nodiscard]] Result<void> write_diff_html(DiffInput& input, exporter::TextSink& sink);
 
 }  // namespace qperf::tools

@@ -25,7 +25,8 @@ Result<void> write(const ExportInput& input, exporter::TextSink& sink) {
                        .warnings = warnings,
                        .devices = input.devices,
                        .host = host ? &*host : nullptr};
-  exporter::write_html_report(html_report(page), sink);
+  QPERF_ASSIGN_OR_RETURN(const exporter::HtmlReport report, html_report(page));
+  exporter::write_html_report(report, sink);
   return {};
 }
 
