@@ -51,7 +51,7 @@ def main():
     checks.that(buckets["idle"] / FREQ >= 0.9 * slept_ns / 1e9, "idle bucket %.3f s holds the %.3f s of the idle part" %
                 (buckets["idle"] / FREQ, slept_ns / 1e9))
 
-    run.check_conservation(checks, stacks, lost_at_most=cpus)
+    run.check_conservation(checks, stacks, cpus=cpus)
 
     # Shapes.
     leaf = [frames for frames in stacks if frames[-1] == "leaf_without_frame"]

@@ -15,7 +15,7 @@ def main():
     stacks, report = run.analyze()
     print(report)
     print(dict(run.said))
-    run.check_conservation(checks, stacks, lost_at_most=1)
+    run.check_conservation(checks, stacks, cpus=1)
     buckets = {key: int(value) for key, value in re.findall(r"\b(user|idle|kernel|lost|other-privileged)\D{0,3}?(\d+)", line)}
     row = run.said["user"][0]
     user, kernel = buckets["user"] / 999, sum(stacks.values()) / 999
