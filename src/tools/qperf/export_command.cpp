@@ -107,7 +107,7 @@ Result<int> run(const ExportOptions& options) {
   }
   if (host) QPERF_RETURN_IF_ERROR(check_recorded_elf_is_kept(host->capture.profile.input, {options.output}));
   QPERF_ASSIGN_OR_RETURN(const auto trace, load_with_trace(options.trace, capture));
-  if (trace) QPERF_RETURN_IF_ERROR(check_no_input_is_overwritten({trace->path}, {options.output}));
+  if (trace) QPERF_RETURN_IF_ERROR(check_no_input_is_overwritten({trace->path, options.trace.events}, {options.output}));
   if (trace && trace->traced.trace.requests.empty()) report_warning(fmt::format("{}: {}", printable(trace->path), kNoRequests));
   const int traced = trace ? trace->conclude() : kDone;
   const auto [name, baseline_name] = short_names(options.capture.path, options.baseline);
