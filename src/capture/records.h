@@ -95,7 +95,7 @@ struct Ticks {
   uint64_t idle = 0;
   uint64_t other_privileged = 0;  // firmware, boot before the MMU
   uint64_t lost = 0;              // carried by samples that were dropped, or still pending at the end
-  uint64_t unknown_idle = 0;      // one-thread TCG only: fell due while no vCPU ran a block, idle or blocked: not known
+  uint64_t unknown_idle = 0;      // one-thread TCG only: fell due while the thread slept, idle or blocked: not known
 
   friend bool operator==(const Ticks&, const Ticks&) = default;
 };
@@ -124,7 +124,7 @@ struct VcpuLedger {
 /// All vCPUs at one moment; one each flush, the last one in the trailer.
 struct Ledger {
   WallNs wall_ns = 0;
-  WallNs stopped_ns = 0;             // time during which sampling was switched off by the control socket
+  WallNs stopped_ns = 0;             // switched off by the control socket, or (mode wall) the whole emulator stood still
   uint64_t blocks_without_slot = 0;  // translated kernel blocks that found the block table full (exact: not counted)
   uint64_t fingerprints_dropped = 0;
   std::vector<VcpuLedger> vcpus;
