@@ -16,7 +16,7 @@ def main():
     ticks = run.ticks()["issued"]
     checks.that(ticks % CPUS == 0 and ticks > CPUS * 199, "each vCPU has had as many ticks, more than a second's: %d" % (ticks // CPUS))
     stacks, _ = run.analyze()
-    run.check_conservation(checks, stacks, lost_at_most=CPUS)
+    run.check_conservation(checks, stacks, cpus=CPUS)
 
     run = lib.Run(name + "icount", "riscv64", "user90", CPUS, "mode=icount,period=10007")
     insns = int(re.search(r"(\d+) kernel instructions", run.closing_line()).group(1))
