@@ -58,7 +58,7 @@ def main():
 
     refused(checks, "a full disk at the start", Run(name + "full_disk", "riscv64", "profile", 1, "out=/dev/full", expect=None, timeout=30),
             "No space left")
-    run = Run(name + "filling_disk", "riscv64", "profile", 1, "mode=wall,freq=9999", largest_file=15000, timeout=120)
+    run = Run(name + "filling_disk", "riscv64", "compute", 1, "mode=wall,freq=9999", largest_file=150000, timeout=120)
     complaints = [line for line in run.stderr.splitlines() if "File too large" in line]
     checks.that(len(complaints) == 1 and "QG end" in run.console, "a disk that fills up stops the capture, not the guest: %s" % complaints[:1])
     stacks, report = run.analyze(expect=3)
