@@ -112,6 +112,20 @@ std::string describe_narrow_range(const CaptureInput& input) {
                      range.first.raw, range.last.raw);
 }
 
+/// Ticks beyond the first of a sample fell due while the vCPU executed no block.
+void warn_of_late_ticks(const CaptureProfile& profile, Messages& messages) {
+  constexpr uint64_t kTellingSamples = 200;
+  const Tally& tally = profile.tally;
+  if (weight_unit(profile.input) != WeightUnit::kTicks || tally.samples < kTellingSamples) return;
+  const uint64_t late = tally.weight - std::min(tally.weight, tally.samples);
+  if (late <= tally.weight / 4) return;
+  messages.push_back(
+      {Severity::kWarning, fmt::format("{} of the kernel's ticks came late: the host did not run the vCPUs all the time, or QEMU was busy between "
+                                       "two blocks. Such time lies where a vCPU went on, often in its trap entry: trust inclusive weights more "
+                                       "than self weights, or use a quieter host, fewer vCPUs or mode=icount",
+                                       share(late, tally.weight))});
+}
+
 void warn_of_stacks(const CaptureProfile& profile, Messages& messages) {
   const Tally& tally = profile.tally;
   const uint64_t without = walks(tally, StopReason::kNoFramePointer);
@@ -206,6 +220,7 @@ Messages weaknesses(const CaptureProfile& profile) {
     if (auto damage = damage_in(profile.input.path, profile.input.summary.integrity)) messages.push_back(*std::move(damage));
   }
   warn_of_losses(profile, messages);
+  warn_of_late_ticks(profile, messages);
   warn_of_stacks(profile, messages);
   if (profile.tally.samples == 0)
     messages.push_back({Severity::kWarning, profile.tally.samples_in_file == 0

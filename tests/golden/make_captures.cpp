@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -432,6 +433,20 @@ void save_weak(const std::string& folder, const Kernel& kernel) {
   save(folder + "weak-range.bin", encode(recording));
 }
 
+/// Half of the ticks are further ones of a sample; and a quarter, which is not yet told.
+void save_late(const std::string& folder, const Kernel& kernel) {
+  const std::vector<Site> sites(240, sites_of(kernel).front());
+  std::vector<uint64_t> weights(sites.size(), 1);
+  Recording few = base(kernel);
+  std::fill_n(weights.begin(), 80, 2);
+  add_chunk(few, 0, 0, sites, weights);
+  save(folder + "late-few.bin", encode(few));
+  Recording late = base(kernel);
+  std::fill_n(weights.begin(), 80, 4);
+  add_chunk(late, 0, 0, sites, weights);
+  save(folder + "late.bin", encode(late));
+}
+
 void save_odd_ones(const std::string& folder, const Kernel& kernel) {
   Recording recording = wall(kernel);
   recording.chunks.clear();
@@ -511,6 +526,7 @@ void run(const std::string& folder) {
   save_icount(folder, kernel);
   save_compared(folder, kernel);
   save_weak(folder, kernel);
+  save_late(folder, kernel);
   save_odd_ones(folder, kernel);
   save_legacy(folder, kernel);
   save(folder + "wall.bin", encode(wall(kernel)));
