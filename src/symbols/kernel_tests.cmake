@@ -5,5 +5,6 @@ foreach(arch arm64 riscv64 loong64)
   add_test(NAME linux.symbols.${arch}
            COMMAND sh -c "exec \"$1\" \"\${QPERF_CACHE:-\${XDG_CACHE_HOME:-$HOME/.cache}/qperf}/kernels/${arch}/vmlinux\""
                    sh $<TARGET_FILE:symbols_kernel_judge>)
-  set_tests_properties(linux.symbols.${arch} PROPERTIES LABELS linux TIMEOUT 600 SKIP_RETURN_CODE 77)
+  set_tests_properties(linux.symbols.${arch} PROPERTIES LABELS linux TIMEOUT 600 SKIP_RETURN_CODE 77
+                       FIXTURES_REQUIRED kernel_${arch})  # fetched by tests/linux
 endforeach()
