@@ -1,26 +1,18 @@
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "memory_file.h"
 #include "symbols/image.h"
 
 /// An ELF file that anybody wrote: opened, and asked everything about addresses all over its text.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace qperf;
-  const int fd = memfd_create("elf", MFD_CLOEXEC);
-  if (fd < 0) return 0;
-  for (size_t done = 0; done < size;) {
-    const ssize_t written = write(fd, data + done, size - done);
-    if (written <= 0) break;
-    done += static_cast<size_t>(written);
-  }
-  const auto image = symbols::Image::open("/proc/self/fd/" + std::to_string(fd));
-  close(fd);
+  const MemoryFile file(data, size);
+  if (!file.ok()) return 0;
+  const auto image = symbols::Image::open(file.path());
   if (!image) return 0;
 
   constexpr size_t kMaxAddresses = 64;

@@ -1,11 +1,9 @@
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 
+#include "memory_file.h"
 #include "sampling/build_id.h"
 #include "sampling/elf_reader.h"
 #include "sampling/elf_symbol.h"
@@ -13,14 +11,9 @@
 /// The argument elf= of the plugin: a file that anybody wrote, read inside QEMU without an ELF library.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace qperf;
-  const int fd = memfd_create("elf", MFD_CLOEXEC);
-  if (fd < 0) return 0;
-  for (size_t done = 0; done < size;) {
-    const ssize_t written = write(fd, data + done, size - done);
-    if (written <= 0) break;
-    done += static_cast<size_t>(written);
-  }
-  const std::string path = "/proc/self/fd/" + std::to_string(fd);
+  const MemoryFile file(data, size);
+  if (!file.ok()) return 0;
+  const std::string path = file.path();
   const auto build_id = sampling::read_build_id(path);
   if (build_id && build_id->size() > 64) std::abort();  // more than the capture has room for
   if (!build_id && build_id.error().message.empty()) std::abort();
@@ -34,6 +27,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     for (uint64_t i = 0; i < elf->segments() && elf->segment(i); ++i) {
     }
   }
-  close(fd);
   return 0;
 }
