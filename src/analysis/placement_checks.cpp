@@ -6,6 +6,7 @@
 #include <set>
 
 #include "analysis/image_set.h"
+#include "base/hex.h"
 #include "symbols/image.h"
 #include "symbols/slide.h"
 
@@ -14,12 +15,6 @@ namespace {
 
 /// A run of unplaced fingerprints is told from this many on: a driver's few blocks are no news.
 constexpr uint64_t kLeastUnplaced = 8;
-
-std::string hex(std::span<const std::byte> bytes) {
-  std::string text;
-  for (const std::byte byte : bytes) text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
-  return text;
-}
 
 /// The first range that both have, each slid by its own.
 std::optional<GuestRange> common_text(const PlacedText& a, uint64_t slide_a, const PlacedText& b, uint64_t slide_b) {
@@ -66,7 +61,7 @@ std::optional<OtherBuild> find_other_build(std::span<const Judgement> judgements
   return OtherBuild{
       .text = fmt::format("{}: is another build than the one recorded: its build-id is {}, but {} of the capture had {}; {} of {} "
                           "code fingerprints match, and functions may be misnamed",
-                          kernel->image->path(), hex(kernel->image->build_id()), input.summary.header.elf_path, hex(recorded),
+                          kernel->image->path(), hex_digits(kernel->image->build_id()), input.summary.header.elf_path, hex_digits(recorded),
                           kernel->matched, kernel->considered),
       .unanimous = kernel->considered >= symbols::kLeastSightings && kernel->matched == kernel->considered};
 }

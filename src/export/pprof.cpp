@@ -1,9 +1,8 @@
 #include "export/pprof.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
+#include "base/hex.h"
 #include "base/printable.h"
 
 namespace qperf::exporter {
@@ -58,12 +57,6 @@ namespace function_field {
 enum : uint32_t { kId = 1, kName = 2, kFilename = 4, kStartLine = 5 };
 }
 
-std::string hex(std::span<const std::byte> bytes) {
-  std::string text;
-  for (const std::byte byte : bytes) text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
-  return text;
-}
-
 /// The format's numbers are signed.
 uint64_t clamped(uint64_t value) noexcept { return std::min(value, uint64_t{INT64_MAX}); }
 
@@ -114,7 +107,7 @@ uint64_t PprofWriter::mapping_id(const profile::LocatedImage& image) {
   message.number(mapping_field::kMemoryStart, image.text.first.raw);
   message.number(mapping_field::kMemoryLimit, std::max(image.text.last.raw, image.text.last.raw + 1));  // exclusive
   message.number(mapping_field::kFilename, text_index(image.path));
-  if (!image.build_id.empty()) message.number(mapping_field::kBuildId, text_index(hex(image.build_id)));
+  if (!image.build_id.empty()) message.number(mapping_field::kBuildId, text_index(hex_digits(image.build_id)));
   // All that can be known about names is in the file: without these, viewers look for the ELF and name addresses anew.
   for (const uint32_t has : {mapping_field::kHasFunctions, mapping_field::kHasFilenames, mapping_field::kHasLineNumbers,
                              mapping_field::kHasInlineFrames})

@@ -11,6 +11,8 @@
 
 #include <fmt/core.h>
 
+#include "base/hex.h"
+
 namespace qperf::symbols {
 namespace {
 
@@ -21,12 +23,6 @@ constexpr const char* kSystemDebugFolder = "/usr/lib/debug";
 uint32_t crc_of(const ElfFile& file) {
   const auto bytes = file.file_bytes();
   return static_cast<uint32_t>(crc32_z(0, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
-}
-
-std::string hex(std::span<const std::byte> bytes) {
-  std::string text;
-  for (const std::byte b : bytes) fmt::format_to(std::back_inserter(text), "{:02x}", std::to_integer<unsigned>(b));
-  return text;
 }
 
 std::optional<ElfFile> open_if_present(const fs::path& path) {
@@ -61,7 +57,7 @@ std::optional<ElfFile> by_link(const ElfFile& image, const fs::path& folder, std
 
 std::optional<ElfFile> by_build_id(const ElfFile& image, const fs::path& folder, std::vector<std::string>& warnings) {
   if (image.build_id().size() < 2) return std::nullopt;
-  const std::string id = hex(image.build_id());
+  const std::string id = hex_digits(image.build_id());
   const fs::path below = fs::path(".build-id") / id.substr(0, 2) / (id.substr(2) + ".debug");
   for (const auto& candidate : {folder / below, fs::path(kSystemDebugFolder) / below}) {
     auto file = open_if_present(candidate);

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "analysis/capture_input.h"
+#include "base/hex.h"
 #include "base/json_quoted.h"
 #include "profile/ids.h"
 #include "tools/qperf/fact_sheet.h"
@@ -32,12 +33,6 @@ std::string utc(uint64_t realtime_ns) {
   if (::gmtime_r(&whole, &parts) == nullptr) return "?";
   const size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &parts);
   return fmt::format("{}.{:03} UTC", std::string_view(text.data(), length), realtime_ns % kNsPerSecond / 1'000'000);
-}
-
-std::string hex(const std::vector<std::byte>& bytes) {
-  std::string text;
-  for (const std::byte byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned>(byte));
-  return text;
 }
 
 std::string end_of(const CaptureCensus& census) {
@@ -96,7 +91,7 @@ FactSheet header_facts(const CaptureCensus& census) {
   sheet.add("kernel to", "kernel_last", cell_hex(header.kernel_range.last.raw));
   sheet.add("kernel ELF", "elf_path", header.elf_path.empty() ? pair("not recorded", "null") : cell_text(header.elf_path));
   sheet.add("its build-id", "elf_build_id",
-            header.elf_build_id.empty() ? pair("not recorded", "null") : cell_text(hex(header.elf_build_id)));
+            header.elf_build_id.empty() ? pair("not recorded", "null") : cell_text(hex_digits(header.elf_build_id)));
   sheet.add("trace marker", "trace_address",
             header.trace_address ? cell_hex(header.trace_address->raw) : pair("none", "null"));
   if (const auto trace = recorded_trace(census.path, census.summary.metadata)) sheet.add("QEMU's trace", "trace_file", cell_text(*trace));

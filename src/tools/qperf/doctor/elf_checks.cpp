@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/hex.h"
 #include "guest/target.h"
 #include "guest/trace_events.h"
 #include "symbols/image.h"
@@ -51,8 +52,7 @@ Finding check_frame_pointers(const symbols::Image& image) {
 }
 
 Finding check_build_id(const symbols::Image& image) {
-  std::string text;
-  for (const std::byte byte : image.build_id()) text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
+  std::string text = hex_digits(image.build_id());
   if (!text.empty()) return {"build-id", Health::kOk, text, ""};
   return {"build-id", Health::kWarning, "none: readers cannot tell this build from the next one",
           "link with --build-id=sha1 (ld, lld; through a compiler -Wl,--build-id=sha1)"};
