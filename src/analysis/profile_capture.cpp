@@ -12,6 +12,7 @@
 #include "analysis/naming.h"
 #include "analysis/replay_parts.h"
 #include "analysis/ruled_stacks.h"
+#include "base/keyed_hash.h"
 #include "base/printable.h"
 #include "capture/legacy.h"
 
@@ -202,7 +203,7 @@ class LonePages {
 
  private:
   static constexpr unsigned kPageShift = 12;
-  std::unordered_map<uint64_t, uint64_t> pages_;
+  std::unordered_map<uint64_t, uint64_t, KeyedHash> pages_;
 };
 
 void tally_walks(const Collector& collector, const RuledStacks& ruled, const std::vector<NamedLookup>& named, CaptureProfile& result) {

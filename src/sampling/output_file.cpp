@@ -5,12 +5,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "base/printable.h"
+#include "capture/format.h"
 
 namespace qperf::sampling {
 
@@ -18,13 +22,13 @@ namespace {
 
 /// A file that holds anything else was named by mistake: a kernel, a disk.
 bool begins_like_a_capture(const std::string& path) {
-  constexpr std::array<char, 6> kMagic = {'Q', 'P', 'E', 'R', 'F', '\0'};  // of every format's version
+  constexpr auto kMagic = std::span(capture::kFileMagic).first<6>();  // of every format's version
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
   if (fd < 0) return false;
-  std::array<char, kMagic.size()> begin{};
+  std::array<std::byte, kMagic.size()> begin{};
   const ssize_t got = ::pread(fd, begin.data(), begin.size(), 0);
   ::close(fd);
-  return got == static_cast<ssize_t>(begin.size()) && begin == kMagic;
+  return got == static_cast<ssize_t>(begin.size()) && std::ranges::equal(begin, kMagic);
 }
 
 }  // namespace
